@@ -458,6 +458,8 @@ locks! { $ P;
             "rwsem of Linux 3.12 with patches 1 to 9 of October 2013 as posted: loses wake-ups";
         rwsem_v4_14_handoff_as_posted: "rwsem-v4_14_handoff_as_posted", Busted, rwsem::V4_14HandoffAsPosted,
             "rwsem of Linux 4.14 with the handoff patch as posted: loses wake-ups";
+        rwsem_v5_10_as_posted: "rwsem-v5_10_as_posted", Busted, rwsem::V5_10AsPosted,
+            "rwsem of Linux 5.10 as it was: a spinning reader can leave a reserved lock to no thread";
     }
     once: "once", Reference, crate::once::testing::OnceMutex<P>,
         "`Once` as a lock, to test it: an owner that unlocks has not done it; all waiters are woken";

@@ -72,9 +72,13 @@ fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
 
 #[test]
 fn wake_ups_that_the_posted_patches_lose_are_found_and_the_corrected_ones_lose_none() {
-    for (lock, kind) in [("v3_12_wake_flag", "stuck"), ("v4_14_handoff", "step-limit")] {
-        let pair =
-            |ending| format!("explore --lock rwsem-{lock}{ending} --client rwsem-last-round");
+    let of_last_round = "rwsem-last-round";
+    for (lock, client, kind) in [
+        ("v3_12_wake_flag", of_last_round, "stuck"),
+        ("v4_14_handoff", of_last_round, "step-limit"),
+        ("v5_10", "shared", "step-limit"),
+    ] {
+        let pair = |ending| format!("explore --lock rwsem-{lock}{ending} --client {client}");
         let result = found(&pair("_as_posted"));
         assert_eq!(result["failure"]["kind"], kind, "{result}");
         let threads = result["failure"]["threads"].to_string();

@@ -170,6 +170,9 @@ pub struct Policy {
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
     pub reader_wakes_readers: bool,
+    /// True if a spinning reader that withdraws from a lock, which is then free and reserved, wakes the first waiter.
+    /// Otherwise it may be that no thread does.
+    pub withdrawing_wakes: bool,
 }
 
 /// A policy as a type. One of your own may turn every knob; what the biased count cannot do does not compile.
@@ -252,6 +255,7 @@ const KERNEL_3_12: Policy = Policy {
     queuer_wakes: false,
     looks_before_sleep: false,
     reader_wakes_readers: false,
+    withdrawing_wakes: false,
 };
 const SERIES_3_12: Policy = Policy {
     owner: OwnerWord::WriterLate,
@@ -279,7 +283,8 @@ const HANDOFF_5_2: Policy = Policy {
     ..NEW_COUNT
 };
 const ALL_READERS: Policy = Policy { reader_batch: ReaderBatch::All, ..HANDOFF_5_2 };
-const SPIN_ON_WRITERS: Policy = Policy { reader_spin: ReaderSpin::Any, ..ALL_READERS };
+const SPIN_ON_WRITERS: Policy =
+    Policy { reader_spin: ReaderSpin::Any, withdrawing_wakes: true, ..ALL_READERS };
 const TIMED_SPIN: Policy = Policy {
     owner: OwnerWord::OneFlag,
     writer_spin: WriterSpin::TimedOnReaders,
@@ -358,7 +363,10 @@ presets! {
     /// long.
     V5_2TimedSpin = TIMED_SPIN;
     /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. It is
-    /// the same with the first patch of November 2020, which passes on a value.
+    /// the same with the first patch of November 2020, which passes on a value. A spinning reader that withdraws may
+    /// leave a reserved lock to no thread.
+    V5_10AsPosted = Policy { withdrawing_wakes: false, ..KERNEL_5_10 };
+    /// The same where such a reader wakes the first waiter, as in all other presets whose readers spin.
     V5_10 = KERNEL_5_10;
     /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.
     V5_10Starvation = STARVATION;

@@ -324,9 +324,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// The attempt of a reader that goes on spinning is no longer in the count, which is `left`: if the last
-    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is reserved.
+    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is reserved. Linux 5.10
+    /// does without this.
     fn wake_first_waiter(self, left: u64) {
-        if left & (HELD_MASK | HANDOFF) == HANDOFF {
+        if self.policy.withdrawing_wakes && left & (HELD_MASK | HANDOFF) == HANDOFF {
             self.wake_after_release(left);
         }
     }

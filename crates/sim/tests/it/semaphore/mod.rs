@@ -175,6 +175,7 @@ const PRESETS: &[Preset] = &[
     Preset::of::<rwsem::V5_2AllReaders>("rwsem-v5_2_all_readers"),
     Preset::of::<rwsem::V5_2ReaderSpin>("rwsem-v5_2_reader_spin"),
     Preset::of::<rwsem::V5_2TimedSpin>("rwsem-v5_2_timed_spin"),
+    Preset::of::<rwsem::V5_10AsPosted>("rwsem-v5_10_as_posted"),
     Preset::of::<rwsem::V5_10>("rwsem-v5_10"),
     Preset::of::<rwsem::V5_10Starvation>("rwsem-v5_10_starvation"),
     Preset::of::<rwsem::V5_10Stealing>("rwsem-v5_10_stealing"),
