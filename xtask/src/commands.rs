@@ -43,9 +43,10 @@ const PROGRAMS: &[Command] = &[Command {
     name: "install",
     options: install::OPTIONS,
     about: &[
-        "Build liblockwright-pthread.so, which takes the place of glibc's mutexes,",
+        "Build two libraries and put them into DIR. liblockwright is for programs",
+        "in C and C++. liblockwright-pthread.so takes the place of glibc's mutexes,",
         "condition variables and reader-writer locks in a program that is started",
-        "with it in LD_PRELOAD, and put it into DIR/lib. Needs a C compiler.",
+        "with it in LD_PRELOAD. Needs a C compiler.",
     ],
     run: |given| tool(install::Request::of(given), install::run),
 }];
@@ -446,8 +447,8 @@ mod tests {
             (&["new-lock"], "one name, such as"),
             (&["new-lock", "Polite"], "small letters and digits"),
             (&["fidelity", "--kept"], "--keep-computer"),
-            (&["graph"], "the name of a crate: cells, clients"),
-            (&["graph", "lock"], "the crates are cells, clients"),
+            (&["graph"], "the name of a crate: c, cells, clients"),
+            (&["graph", "lock"], "the crates are c, cells, clients"),
             (&["walk"], "give the name of a lock: mutex, rwlock"),
             (&["walk", "mutec"], "the locks are mutex, rwlock"),
             (&["walk", "mutex", "rwlock"], "give one lock"),

@@ -1,8 +1,10 @@
-//! `cargo xtask install`: builds the library that takes the place of glibc's locks, and puts it where it belongs.
+//! `cargo xtask install`: builds the libraries for programs that are not in Rust, and puts them where they belong: the
+//! one that takes the place of glibc's locks, and [the one with an interface of its own](crate::c_library).
 //!
 //! The compiler's own way to make a shared library ignores a list of versions. So it makes a static one, and the C
 //! compiler links that with the C sources.
 
+use crate::c_library;
 use crate::options::not_an_option;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,44 +42,61 @@ impl Request {
             }
         }
         let prefix = prefix.ok_or("give the folder to install to: `--prefix /usr/local`")?;
+        // A file that is installed names it.
+        let prefix = std::path::absolute(prefix).map_err(|error| format!("`--prefix`: {error}"))?;
         Ok(Self { prefix, destdir })
     }
 
-    /// The folder of the library.
-    fn folder(&self) -> PathBuf {
-        let prefix = match &self.destdir {
+    /// Where the files go now.
+    fn place(&self) -> PathBuf {
+        match &self.destdir {
             Some(destdir) => destdir.join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix)),
             None => self.prefix.clone(),
-        };
-        prefix.join("lib")
+        }
     }
 }
 
 /// Builds and installs.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let folder = request.folder();
+    let (place, prefix) = (request.place(), &request.prefix);
+    let folder = place.join("lib");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let library = folder.join(LIBRARY);
     link(&root.join(SOURCES), &build(root)?, &library)?;
     println!("{}", library.display());
+    for file in c_library::install(root, prefix, &place)? {
+        println!("{}", file.display());
+    }
     Ok(true)
 }
 
-/// The static library. In a folder of its own: another build has other flags.
+/// The static library.
 fn build(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/preload");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--package", "lockwright-pthread", "--lib", "--target-dir"]);
-    cargo.arg(&target).env("RUSTFLAGS", "--cfg lockwright_preload").current_dir(root);
-    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    succeed(cargo)?;
+    succeed(cargo(root, "lockwright-pthread", &target, "--cfg lockwright_preload"))?;
     Ok(target.join("release/liblockwright_pthread.a"))
+}
+
+/// Builds the static library of a package with these flags. In a folder of its own: another build has other flags.
+pub fn cargo(root: &Path, package: &str, target: &Path, flags: &str) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // Only this kind of library: then it may be optimised as a whole.
+    cargo.args(["rustc", "--release", "--package", package, "--lib", "--crate-type", "staticlib"]);
+    cargo.arg("--target-dir");
+    cargo.arg(target).env("RUSTFLAGS", flags).current_dir(root);
+    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
+}
+
+/// The C compiler.
+pub fn cc() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
 fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     let source = |name: &str| sources.join(name);
     let versions = source(&format!("versions-{}.map", std::env::consts::ARCH));
-    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    let mut cc = cc();
     cc.args(["-shared", "-fPIC", "-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]);
     cc.args(["condvar.c", "exports.c", "glibc.c"].map(source)).arg(archive);
     cc.arg(format!("-Wl,--version-script={}", versions.display()));
@@ -88,7 +107,8 @@ fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     succeed(cc)
 }
 
-fn succeed(mut command: Command) -> Result<(), String> {
+/// Runs a command that must not fail.
+pub fn succeed(mut command: Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }
@@ -99,11 +119,13 @@ mod tests {
 
     #[test]
     fn a_package_is_staged_below_its_destdir() {
-        let folder = |arguments: &[&str]| Request::of(arguments).map(|request| request.folder());
-        assert_eq!(folder(&["--prefix", "/usr"]), Ok("/usr/lib".into()));
-        let staged = folder(&["--prefix", "/usr", "--destdir", "/tmp/stage"]);
-        assert_eq!(staged, Ok("/tmp/stage/usr/lib".into()));
-        assert!(folder(&["--destdir", "/tmp"]).is_err());
-        assert!(folder(&["--prefix"]).is_err());
+        let place = |arguments: &[&str]| Request::of(arguments).map(|request| request.place());
+        assert_eq!(place(&["--prefix", "/usr"]), Ok("/usr".into()));
+        let staged = place(&["--prefix", "/usr", "--destdir", "/tmp/stage"]);
+        assert_eq!(staged, Ok("/tmp/stage/usr".into()));
+        let here = std::env::current_dir().expect("a folder").join("there");
+        assert_eq!(place(&["--prefix", "there"]), Ok(here));
+        assert!(place(&["--destdir", "/tmp"]).is_err());
+        assert!(place(&["--prefix"]).is_err());
     }
 }

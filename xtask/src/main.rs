@@ -1,5 +1,6 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
+mod c_library;
 mod ci;
 mod commands;
 mod dependents;

@@ -239,7 +239,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     /// Sleeps as the waiter `id` until it is granted its permits; `false` if it gave up.
     fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
         while told::<P>(id) != GRANTED {
-            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+            if deadline_ns.is_some_and(P::is_over) {
                 return self.give_up(id);
             }
             P::count(Event::semaphore_sleep);
@@ -269,11 +269,10 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     fn take_without_node(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
         while !self.try_acquire(permits) {
-            let now_ns = P::now_ns();
-            if deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns) {
+            if deadline_ns.is_some_and(P::is_over) {
                 return false;
             }
-            let until_ns = now_ns.saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            let until_ns = P::now_ns().saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
             SleepTable::<P>::nap(self.name(), until_ns);
         }
         true

@@ -1,36 +1,39 @@
-//! A number of each thread, zero at first, without initialiser and destructor.
+//! A value of each thread, zero at first, without initialiser and destructor.
 //!
 //! The compiler reaches thread-local variables of a shared library by a function of the dynamic linker, which may
 //! allocate. A library that takes the place of the C library's locks must not: an allocator may wait for it. So for
-//! such a library (`lockwright_preload`) these numbers are in the static part of each thread's memory.
+//! such a library (`lockwright_preload`), and for one that programs in C load (`lockwright_c`), these values are in the
+//! static part of each thread's memory.
 
-#[cfg(not(lockwright_preload))]
+/// A cell for each thread, of a type of which all zero bytes are the value `$zero`.
+#[cfg(not(any(lockwright_preload, lockwright_c)))]
 macro_rules! per_thread {
-    ($(#[$about:meta])* $name:ident at $symbol:literal) => {
+    ($(#[$about:meta])* $name:ident at $symbol:literal: $Value:ty = $zero:expr) => {
         std::thread_local! {
             $(#[$about])*
-            static $name: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+            static $name: core::cell::Cell<$Value> = const { core::cell::Cell::new($zero) };
         }
     };
 }
 
-#[cfg(lockwright_preload)]
+#[cfg(any(lockwright_preload, lockwright_c))]
 macro_rules! per_thread {
-    ($(#[$about:meta])* $name:ident at $symbol:literal) => {
+    ($(#[$about:meta])* $name:ident at $symbol:literal: $Value:ty = $zero:expr) => {
         core::arch::global_asm!(
             concat!(".pushsection .tbss.", $symbol, ",\"awT\",%nobits"),
             concat!(".hidden ", $symbol),
             concat!(".globl ", $symbol),
             concat!(".type ", $symbol, ", %tls_object"),
-            concat!(".size ", $symbol, ", 4"),
-            ".p2align 2",
+            concat!(".size ", $symbol, ", {size}"),
+            ".p2align 3",
             concat!($symbol, ":"),
-            ".zero 4",
+            ".zero {size}",
             ".popsection",
+            size = const size_of::<$Value>(),
         );
         $(#[$about])*
-        static $name: crate::native::per_thread::PerThread = {
-            fn place() -> *const core::cell::Cell<u32> {
+        static $name: crate::native::per_thread::PerThread<$Value> = {
+            fn place() -> *const core::cell::Cell<$Value> {
                 let place;
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: adds where the variable is in the memory of a thread to where that is of this one.
@@ -57,6 +60,7 @@ macro_rules! per_thread {
                 }
                 place
             }
+            const _: $Value = $zero;
             crate::native::per_thread::PerThread(place)
         };
     };
@@ -64,15 +68,24 @@ macro_rules! per_thread {
 pub(super) use per_thread;
 
 /// As [`std::thread::LocalKey`].
-#[cfg(lockwright_preload)]
-pub(super) struct PerThread(pub(super) fn() -> *const core::cell::Cell<u32>);
+#[cfg(any(lockwright_preload, lockwright_c))]
+pub(super) struct PerThread<T: 'static>(pub(super) fn() -> *const core::cell::Cell<T>);
 
-#[cfg(lockwright_preload)]
-impl core::ops::Deref for PerThread {
-    type Target = core::cell::Cell<u32>;
+#[cfg(any(lockwright_preload, lockwright_c))]
+impl<T> core::ops::Deref for PerThread<T> {
+    type Target = core::cell::Cell<T>;
 
-    fn deref(&self) -> &core::cell::Cell<u32> {
-        // SAFETY: the caller's own number, which lives as long as its thread.
+    #[inline(always)]
+    fn deref(&self) -> &core::cell::Cell<T> {
+        // SAFETY: the caller's own value, which lives as long as its thread.
         unsafe { &*(self.0)() }
+    }
+}
+
+#[cfg(any(lockwright_preload, lockwright_c))]
+impl<T> PerThread<T> {
+    #[inline(always)]
+    pub(super) fn with<R>(&self, visit: impl FnOnce(&core::cell::Cell<T>) -> R) -> R {
+        visit(self)
     }
 }

@@ -39,11 +39,11 @@ const FREE: u32 = 0;
 
 per_thread! {
     /// The node used last, plus one.
-    HINT at "lockwright_node_hint"
+    HINT at "lockwright_node_hint": u32 = 0
 }
 per_thread! {
     /// The node left in a queue last, plus one.
-    LEFT at "lockwright_node_left"
+    LEFT at "lockwright_node_left": u32 = 0
 }
 
 // SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a

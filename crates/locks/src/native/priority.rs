@@ -11,22 +11,27 @@
 //! [`QRwLock`](crate::QRwLock), where an urgent reader overtakes waiting writers. A signal handler that takes such a
 //! lock should open an [`UrgentScope`].
 
+use super::per_thread::per_thread;
+use super::sleep::time_ns;
 use super::syscall::scheduling_policy;
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::marker::PhantomData;
 
-std::thread_local! {
-    // Constant initialisers and no destructors: safe in signal handlers and exiting threads.
-    static SCOPES: Cell<u32> = const { Cell::new(0) };
-    static POLICY: Cell<Policy> = const { Cell::new(Policy::Unknown) };
+// No initialisers and no destructors: safe in signal handlers and exiting threads.
+per_thread! {
+    SCOPES at "lockwright_urgent_scopes": u32 = 0
+}
+per_thread! {
+    POLICY at "lockwright_policy": Policy = Policy::Unknown
+}
+per_thread! {
     /// When it was asked for.
-    static ASKED_MS: Cell<i64> = const { Cell::new(0) };
+    ASKED_MS at "lockwright_asked_ms": i64 = 0
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Policy {
-    Unknown,
+    Unknown = 0,
     Ordinary,
     RealTime,
 }
@@ -57,7 +62,7 @@ pub struct UrgentScope(PhantomData<*const ()>);
 impl UrgentScope {
     /// Opens a scope in the calling thread.
     pub fn new() -> Self {
-        SCOPES.with(|scopes| scopes.set(scopes.get() + 1));
+        SCOPES.set(SCOPES.get() + 1);
         Self(PhantomData)
     }
 }
@@ -70,25 +75,25 @@ impl Default for UrgentScope {
 
 impl Drop for UrgentScope {
     fn drop(&mut self) {
-        SCOPES.with(|scopes| scopes.set(scopes.get() - 1));
+        SCOPES.set(SCOPES.get() - 1);
     }
 }
 
 /// Makes the calling thread ask for its scheduling policy again. Call it after the policy has changed.
 pub fn forget_policy() {
-    POLICY.with(|policy| policy.set(Policy::Unknown));
+    POLICY.set(Policy::Unknown);
 }
 
 pub(super) fn is_urgent() -> bool {
-    SCOPES.with(Cell::get) > 0 || policy() == Policy::RealTime
+    SCOPES.get() > 0 || policy() == Policy::RealTime
 }
 
 fn policy() -> Policy {
-    let (known, now_ms) = (POLICY.with(Cell::get), now_ms());
-    if known != Policy::Unknown && now_ms - ASKED_MS.with(Cell::get) < REMEMBERED_MS {
+    let (known, now_ms) = (POLICY.get(), now_ms());
+    if known != Policy::Unknown && now_ms - ASKED_MS.get() < REMEMBERED_MS {
         return known;
     }
-    ASKED_MS.with(|asked| asked.set(now_ms));
+    ASKED_MS.set(now_ms);
     let policy = if cfg!(miri) {
         Policy::Ordinary
     } else {
@@ -97,7 +102,7 @@ fn policy() -> Policy {
             _ => Policy::Ordinary,
         }
     };
-    POLICY.with(|cached| cached.set(policy));
+    POLICY.set(policy);
     policy
 }
 
@@ -106,8 +111,7 @@ fn now_ms() -> i64 {
     if cfg!(miri) {
         return 0;
     }
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
-    now.tv_sec as i64 * 1_000 + now.tv_nsec as i64 / 1_000_000
+    (time_ns(rustix::time::ClockId::MonotonicCoarse) / 1_000_000) as i64
 }
 
 #[cfg(test)]
@@ -118,8 +122,8 @@ mod tests {
     #[cfg(not(miri))]
     #[test]
     fn a_policy_is_not_remembered_for_ever() {
-        POLICY.with(|policy| policy.set(Policy::RealTime));
-        ASKED_MS.with(|asked| asked.set(now_ms()));
+        POLICY.set(Policy::RealTime);
+        ASKED_MS.set(now_ms());
         let began = std::time::Instant::now();
         while is_urgent() {
             assert!(began.elapsed().as_secs() < 60, "the policy is never asked for again");

@@ -6,7 +6,7 @@ use crate::platform::{Clock, EVERY_KIND, Sleeping, low_half};
 use core::num::NonZeroU32;
 use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime_dynamic};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -77,9 +77,11 @@ fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -
         .is_ok()
 }
 
-fn time_ns(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+/// The time of a clock in nanoseconds; 0 if the kernel does not know the clock. The form for a clock that every kernel
+/// knows has a panicking path.
+pub(super) fn time_ns(clock: ClockId) -> u64 {
+    let ns = |now: Timespec| now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64;
+    clock_gettime_dynamic(DynamicClockId::Known(clock)).map_or(0, ns)
 }
 
 impl Clock for Native {
@@ -89,6 +91,10 @@ impl Clock for Native {
     fn is_over(deadline_ns: u64) -> bool {
         let clock = if deadline_ns & OF_DATE == 0 { ClockId::Monotonic } else { ClockId::Realtime };
         time_ns(clock) >= deadline_ns & !OF_DATE
+    }
+    fn ns_until(deadline_ns: u64) -> u64 {
+        let clock = if deadline_ns & OF_DATE == 0 { ClockId::Monotonic } else { ClockId::Realtime };
+        (deadline_ns & !OF_DATE).saturating_sub(time_ns(clock))
     }
     #[inline(always)]
     fn has_event_stream() -> bool {

@@ -8,11 +8,11 @@
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
 use super::{
-    Native, cpu, priority, spinners::SPINNERS, syscall::affinity, table::Table, table::table,
+    Native, cpu, per_thread::per_thread, priority, spinners::SPINNERS, syscall::affinity,
+    table::Table, table::table,
 };
 use crate::platform::{Placement, SchedulerHints};
 use crate::queue::{NodeId, node};
-use core::cell::Cell;
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -65,9 +65,9 @@ impl Placement for Native {
     }
 }
 
-std::thread_local! {
-    /// What a thread is known by is where its copy of this is. Constant initialiser, no destructor.
-    static PLACE: Cell<u64> = const { Cell::new(0) };
+per_thread! {
+    /// What a thread is known by is where its copy of this is.
+    PLACE at "lockwright_place": u64 = 0
 }
 
 impl SchedulerHints for Native {

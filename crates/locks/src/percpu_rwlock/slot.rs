@@ -218,7 +218,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
             if is_clear(said) {
                 break true;
             }
-            if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+            if deadline_ns.is_some_and(P::is_over) {
                 break false;
             }
             P::futex_wait(&self.changes, changes, deadline_ns);

@@ -331,6 +331,11 @@ pub trait Clock: Sized {
     fn is_over(deadline_ns: u64) -> bool {
         Self::now_ns() >= deadline_ns
     }
+    /// How long it is until `deadline_ns`, by the clock of that deadline; 0 if it has passed.
+    #[inline(always)]
+    fn ns_until(deadline_ns: u64) -> u64 {
+        deadline_ns.saturating_sub(Self::now_ns())
+    }
     /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors
     /// that have such a wait.
     #[inline(always)]

@@ -58,7 +58,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
 
     #[cold]
     fn lock_slowpath_until(&self, seen: Word, deadline_ns: u64) -> bool {
-        if P::now_ns() >= deadline_ns {
+        if P::is_over(deadline_ns) {
             return self.try_lock();
         }
         if P::has_forked() {
@@ -211,5 +211,5 @@ pub(super) fn has_left_node<P: QueuePlatform>() -> bool {
 
 /// The bound of a wait until `deadline_ns`.
 fn until<P: Clock>(deadline_ns: u64) -> Bound {
-    Bound::nanoseconds(deadline_ns.saturating_sub(P::now_ns()))
+    Bound::nanoseconds(P::ns_until(deadline_ns))
 }

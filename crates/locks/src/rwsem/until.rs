@@ -137,6 +137,6 @@ impl<P: ParkPlatform> Until<'_, P> {
     /// Returns `true` if it is over.
     pub(super) fn is_over(self) -> bool {
         self.interrupt.is_some_and(Interrupt::is_interrupted)
-            || self.deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns)
+            || self.deadline_ns.is_some_and(P::is_over)
     }
 }

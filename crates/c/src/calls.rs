@@ -1,0 +1,126 @@
+//! What functions for C have in common: deadlines, results, errno.
+
+use core::ffi::c_int;
+use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, EBUSY, EINVAL, ETIMEDOUT, timespec};
+use lockwright::mutex::RawMutex;
+use lockwright::native::{Native, deadline_of_date};
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::qspinlock::{QSpinlock, Spin, Succession};
+use lockwright::raw::RawLock;
+use lockwright::rwlock::RawRwLock;
+use lockwright::rwsem::{RwSem, Until};
+
+const NS_PER_S: i64 = 1_000_000_000;
+
+/// A lock that a thread need not wait for as long as it takes.
+pub(crate) trait LockUntil: RawLock {
+    /// Takes the lock before the deadline. Returns `true` if it did.
+    fn take_until(&self, deadline_ns: u64) -> bool;
+}
+
+/// The same of locks with readers.
+pub(crate) trait LockSharedUntil: LockUntil {
+    /// Takes the lock together with other readers before the deadline. Returns `true` if it did.
+    fn take_shared_until(&self, deadline_ns: u64) -> bool;
+}
+
+impl LockUntil for RawMutex<Native> {
+    fn take_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+impl<S: Succession<Native>> LockUntil for QSpinlock<Native, S, Spin>
+where
+    Self: RawLock,
+{
+    fn take_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+impl LockUntil for RawRwLock<Native> {
+    fn take_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+impl LockSharedUntil for RawRwLock<Native> {
+    fn take_shared_until(&self, deadline_ns: u64) -> bool {
+        self.lock_shared_until(deadline_ns)
+    }
+}
+impl LockUntil for RawPercpuRwLock<Native> {
+    fn take_until(&self, deadline_ns: u64) -> bool {
+        self.lock_until(deadline_ns)
+    }
+}
+impl LockSharedUntil for RawPercpuRwLock<Native> {
+    fn take_shared_until(&self, deadline_ns: u64) -> bool {
+        self.lock_shared_until(deadline_ns)
+    }
+}
+impl LockUntil for RwSem<Native> {
+    fn take_until(&self, deadline_ns: u64) -> bool {
+        self.lock_within(Until::deadline(deadline_ns))
+    }
+}
+impl LockSharedUntil for RwSem<Native> {
+    fn take_shared_until(&self, deadline_ns: u64) -> bool {
+        self.lock_shared_within(Until::deadline(deadline_ns))
+    }
+}
+
+/// The deadline as the locks know it; `None` if there is no such clock or time. One before the clock's zero is its
+/// zero.
+///
+/// # Safety
+/// `deadline` points to a time.
+pub(crate) unsafe fn deadline_ns(clock: c_int, deadline: *const timespec) -> Option<u64> {
+    // SAFETY: the caller's.
+    let &timespec { tv_sec, tv_nsec } = unsafe { &*deadline };
+    if !(0..NS_PER_S).contains(&tv_nsec) {
+        return None;
+    }
+    let ns = tv_sec.max(0).saturating_mul(NS_PER_S).saturating_add(tv_nsec);
+    let ns = if tv_sec < 0 { 0 } else { ns.unsigned_abs() };
+    match clock {
+        CLOCK_MONOTONIC => Some(ns),
+        CLOCK_REALTIME => Some(deadline_of_date(ns)),
+        _ => None,
+    }
+}
+
+/// What a function returns that takes a lock without waiting.
+#[inline(always)]
+pub(crate) fn taken(is_taken: bool) -> c_int {
+    if is_taken { 0 } else { EBUSY }
+}
+
+/// Runs `take` with a deadline: what a function returns that has one.
+///
+/// # Safety
+/// `deadline` points to a time.
+pub(crate) unsafe fn taken_until(
+    clock: c_int,
+    deadline: *const timespec,
+    take: impl FnOnce(u64) -> bool,
+) -> c_int {
+    // SAFETY: the caller's.
+    match unsafe { deadline_ns(clock, deadline) } {
+        None => EINVAL,
+        Some(deadline_ns) if keep_errno(|| take(deadline_ns)) => 0,
+        Some(_) => ETIMEDOUT,
+    }
+}
+
+/// Runs `section` and leaves errno as it was: a failed system call in it is no error of the caller's.
+#[cold]
+#[inline(never)]
+pub(crate) fn keep_errno<R>(section: impl FnOnce() -> R) -> R {
+    // SAFETY: the address of the caller's own errno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { errno.read() };
+    let result = section();
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
+    result
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+// `include/lockwright.h` says what each function asks of its caller.
+#![allow(clippy::missing_safety_doc)]
+
+mod calls;
+mod condvar;
+mod locks;
+mod panics;
+mod rwlocks;
+mod semaphore;
+
+pub use condvar::*;
+pub use locks::*;
+pub use panics::end_by_abort;
+pub use rwlocks::*;
+pub use semaphore::*;
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_prepare() {
+    calls::keep_errno(lockwright::native::prepare);
+}

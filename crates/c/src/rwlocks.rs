@@ -1,0 +1,173 @@
+//! Locks with one writer or many readers.
+
+use crate::calls::{LockSharedUntil, LockUntil, keep_errno, taken, taken_until};
+use crate::locks::exclusive;
+use core::ffi::c_int;
+use libc::timespec;
+use lockwright::native::Native;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::raw::RawLock;
+use lockwright::rwlock::RawRwLock;
+use lockwright::rwsem::RwSem;
+
+/// The functions for readers of a lock.
+macro_rules! shared {
+    ($Lock:ty: $lock:ident $try_lock:ident $lock_until:ident $unlock:ident $downgrade:ident) => {
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $lock(lock: *const $Lock) {
+            // SAFETY: the caller's lock.
+            let lock = unsafe { &*lock };
+            if !lock.try_lock_shared() {
+                keep_errno(|| lock.lock_shared());
+            }
+        }
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
+            // SAFETY: the caller's lock.
+            taken(unsafe { &*lock }.try_lock_shared())
+        }
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $lock_until(
+            lock: *const $Lock,
+            clock: c_int,
+            deadline: *const timespec,
+        ) -> c_int {
+            // SAFETY: the caller's lock.
+            let lock = unsafe { &*lock };
+            let take = |deadline_ns| lock.take_shared_until(deadline_ns);
+            // SAFETY: the caller's deadline.
+            unsafe { taken_until(clock, deadline, take) }
+        }
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $unlock(lock: *const $Lock) {
+            // SAFETY: the caller's lock, ...
+            let lock = unsafe { &*lock };
+            // SAFETY: ... which it reads.
+            unsafe { lock.unlock_shared() };
+        }
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $downgrade(lock: *const $Lock) {
+            // SAFETY: the caller's lock, ...
+            let lock = unsafe { &*lock };
+            // SAFETY: ... which it holds.
+            unsafe { lock.downgrade() };
+        }
+    };
+}
+
+exclusive! {
+    RawRwLock<Native>, 4, 4: lw_rwlock_lock lw_rwlock_try_lock lw_rwlock_lock_until lw_rwlock_unlock
+}
+shared! {
+    RawRwLock<Native>:
+    lw_rwlock_lock_shared lw_rwlock_try_lock_shared lw_rwlock_lock_shared_until
+    lw_rwlock_unlock_shared lw_rwlock_downgrade
+}
+exclusive! {
+    RawPercpuRwLock<Native>, 16, 8:
+    lw_percpu_rwlock_lock lw_percpu_rwlock_try_lock lw_percpu_rwlock_lock_until
+    lw_percpu_rwlock_unlock
+}
+shared! {
+    RawPercpuRwLock<Native>:
+    lw_percpu_rwlock_lock_shared lw_percpu_rwlock_try_lock_shared
+    lw_percpu_rwlock_lock_shared_until lw_percpu_rwlock_unlock_shared lw_percpu_rwlock_downgrade
+}
+exclusive! {
+    RwSem<Native>, 48, 8: lw_rwsem_lock lw_rwsem_try_lock lw_rwsem_lock_until lw_rwsem_unlock
+}
+shared! {
+    RwSem<Native>:
+    lw_rwsem_lock_shared lw_rwsem_try_lock_shared lw_rwsem_lock_shared_until
+    lw_rwsem_unlock_shared lw_rwsem_downgrade
+}
+
+/// Functions of the reader-writer lock that only do something with a lock that the caller holds.
+macro_rules! of_holder {
+    ($($name:ident calls $method:ident;)+) => {$(
+        /// See `lockwright.h`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(lock: *const RawRwLock<Native>) {
+            // SAFETY: the caller's lock, ...
+            let lock = unsafe { &*lock };
+            // SAFETY: ... which it holds.
+            keep_errno(|| unsafe { lock.$method() });
+        }
+    )+};
+}
+
+of_holder! {
+    lw_rwlock_unlock_fair calls unlock_fair;
+    lw_rwlock_unlock_shared_fair calls unlock_shared_fair;
+    lw_rwlock_unlock_upgradable calls unlock_upgradable;
+    lw_rwlock_downgrade_upgradable calls downgrade_upgradable;
+    lw_rwlock_downgrade_to_upgradable calls downgrade_to_upgradable;
+    lw_rwlock_upgrade calls upgrade;
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Native>) {
+    // SAFETY: the caller's lock.
+    let lock = unsafe { &*lock };
+    if !lock.try_lock_shared_again() {
+        keep_errno(|| lock.lock_shared());
+    }
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native>) {
+    // SAFETY: the caller's lock.
+    let lock = unsafe { &*lock };
+    keep_errno(|| lock.lock_upgradable());
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_try_lock_upgradable(lock: *const RawRwLock<Native>) -> c_int {
+    // SAFETY: the caller's lock.
+    taken(unsafe { &*lock }.try_lock_upgradable())
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_lock_upgradable_until(
+    lock: *const RawRwLock<Native>,
+    clock: c_int,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's lock.
+    let lock = unsafe { &*lock };
+    // SAFETY: the caller's deadline.
+    unsafe { taken_until(clock, deadline, |deadline_ns| lock.lock_upgradable_until(deadline_ns)) }
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_try_upgrade(lock: *const RawRwLock<Native>) -> c_int {
+    // SAFETY: the caller's lock, ...
+    let lock = unsafe { &*lock };
+    // SAFETY: ... of which it is the upgradable reader.
+    taken(unsafe { lock.try_upgrade() })
+}
+
+/// See `lockwright.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_rwlock_upgrade_until(
+    lock: *const RawRwLock<Native>,
+    clock: c_int,
+    deadline: *const timespec,
+) -> c_int {
+    // SAFETY: the caller's lock.
+    let lock = unsafe { &*lock };
+    // SAFETY: the caller is the upgradable reader.
+    let upgrade = |deadline_ns| unsafe { lock.upgrade_until(deadline_ns) };
+    // SAFETY: the caller's deadline.
+    unsafe { taken_until(clock, deadline, upgrade) }
+}

@@ -1,0 +1,133 @@
+//! The library for programs in C and C++: built, linked in both ways, and put where it belongs.
+//!
+//! - `lib/liblockwright.so.0`: only the functions of the header are visible in it, with their versions.
+//! - `lib/liblockwright.a`: one object file, in which the compiler's own library is not visible. So it can be linked
+//!   next to other libraries in Rust.
+//! - The headers, and what `pkg-config` reads.
+
+use crate::install::{cargo, cc, succeed};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDER: &str = "crates/c";
+const SHARED: &str = "liblockwright.so.0";
+const STATIC: &str = "liblockwright.a";
+/// What compilers look for.
+const LINK: &str = "liblockwright.so";
+const HEADERS: [&str; 1] = ["lockwright.h"];
+
+/// Builds the library and installs it below `place`, from where it is used as `prefix`. Returns what it has installed.
+pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Vec<PathBuf>, String> {
+    let (sources, built) = (root.join(FOLDER), root.join("target/c-library"));
+    let folders = ["lib", "lib/pkgconfig", "include"].map(|folder| place.join(folder));
+    let [lib, pkgconfig, include] = &folders;
+    for folder in &folders {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let archive = build(root, &built)?;
+    let map = sources.join("lockwright.map");
+    let names = exported(&read(&map)?);
+    let mut installed = vec![lib.join(SHARED), lib.join(LINK), lib.join(STATIC)];
+    link_shared(&archive, &map, &installed[0])?;
+    replace_link(&installed[1])?;
+    link_static(&archive, &names, &built, &installed[2])?;
+    for header in HEADERS {
+        let to = include.join(header);
+        let from = sources.join("include").join(header);
+        fs::copy(&from, &to).map_err(|error| format!("{}: {error}", to.display()))?;
+        installed.push(to);
+    }
+    let description = pkgconfig.join("lockwright.pc");
+    let text = read(&sources.join("lockwright.pc.in"))?;
+    let text = text.replace("@PREFIX@", &prefix.display().to_string());
+    write(&description, &text.replace("@VERSION@", env!("CARGO_PKG_VERSION")))?;
+    installed.push(description);
+    Ok(installed)
+}
+
+/// The compiler's static library.
+fn build(root: &Path, built: &Path) -> Result<PathBuf, String> {
+    let mut cargo = cargo(root, "lockwright-c", built, "--cfg lockwright_c -C panic=abort");
+    // Copied into programs, so without what is not called.
+    cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
+    succeed(cargo)?;
+    Ok(built.join("release/liblockwright_c.a"))
+}
+
+fn link_shared(archive: &Path, map: &Path, library: &Path) -> Result<(), String> {
+    let mut cc = cc();
+    cc.args(["-shared", "-Wl,--whole-archive"]).arg(archive).arg("-Wl,--no-whole-archive");
+    cc.arg(format!("-Wl,--version-script={}", map.display())).arg(format!("-Wl,-soname,{SHARED}"));
+    cc.args(["-Wl,--gc-sections", "-Wl,-z,defs", "-Wl,--as-needed", "-Wl,--strip-debug"]);
+    // All symbols are looked up when it is loaded, so none when a lock is taken.
+    cc.args(["-Wl,-z,now", "-Wl,-z,relro", "-o"]).arg(library);
+    succeed(cc)
+}
+
+/// What is reached from the exported functions, in one object file in which nothing else is visible.
+fn link_static(
+    archive: &Path,
+    names: &[String],
+    built: &Path,
+    library: &Path,
+) -> Result<(), String> {
+    let (all, object, list) =
+        (built.join("all.o"), built.join("lockwright.o"), built.join("names"));
+    let mut cc = cc();
+    cc.args(["-r", "-nostdlib", "-Wl,--gc-sections"]);
+    cc.args(names.iter().map(|name| format!("-Wl,--undefined={name}")));
+    succeed_with(cc.arg("-Wl,--whole-archive").arg(archive).arg("-o").arg(&all))?;
+    write(&list, &names.join("\n"))?;
+    let mut objcopy = tool("OBJCOPY", "objcopy");
+    // The compiler's own form of the code is not to be linked again.
+    objcopy.args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd", "--strip-debug"]);
+    objcopy.arg(format!("--keep-global-symbols={}", list.display()));
+    succeed_with(objcopy.args([&all, &object]))?;
+    if library.exists() {
+        fs::remove_file(library).map_err(|error| format!("{}: {error}", library.display()))?;
+    }
+    succeed_with(tool("AR", "ar").arg("rcs").arg(library).arg(&object))
+}
+
+fn succeed_with(command: &mut Command) -> Result<(), String> {
+    succeed(std::mem::replace(command, Command::new("true")))
+}
+
+/// A tool of the C compiler, or the one that the environment names.
+fn tool(variable: &str, name: &str) -> Command {
+    Command::new(std::env::var_os(variable).unwrap_or_else(|| name.into()))
+}
+
+/// The names in a list of versions.
+fn exported(map: &str) -> Vec<String> {
+    let names = map.lines().map(str::trim).filter_map(|line| line.strip_suffix(';'));
+    names.filter(|name| name.starts_with("lw_")).map(str::to_owned).collect()
+}
+
+/// Makes the link to the library anew.
+fn replace_link(link: &Path) -> Result<(), String> {
+    // It may not be there.
+    let _ = fs::remove_file(link);
+    std::os::unix::fs::symlink(SHARED, link).map_err(|error| format!("{}: {error}", link.display()))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_versions_names_functions() {
+        let map =
+            "/* one; two; */\nV_0.1 {\n  global:\n    lw_one;\n    lw_two;\n  local:\n    *;\n};\n";
+        assert_eq!(exported(map), ["lw_one", "lw_two"]);
+    }
+}
