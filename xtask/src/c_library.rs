@@ -15,7 +15,7 @@ const SHARED: &str = "liblockwright.so.0";
 const STATIC: &str = "liblockwright.a";
 /// What compilers look for.
 const LINK: &str = "liblockwright.so";
-const HEADERS: [&str; 1] = ["lockwright.h"];
+const HEADERS: [&str; 2] = ["lockwright.h", "lockwright.hpp"];
 
 /// Builds the library and installs it below `place`, from where it is used as `prefix`. Returns what it has installed.
 pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Vec<PathBuf>, String> {

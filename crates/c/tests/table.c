@@ -199,7 +199,7 @@ static void waits(void)
     puts("waits");
 }
 
-enum { THREADS = 8, ROUNDS = 20000 };
+enum { THREADS = 8, ROUNDS = 4000 };
 
 static long sums[8], shared_looks;
 

@@ -1,8 +1,10 @@
-//! The examples, and a program that calls everything: built by every compiler, linked in every way, and run.
+//! The examples, and programs that call everything: built by every compiler, linked in every way, and run.
 
-use crate::{WAYS, compiled, compilers, run};
+use crate::{WAYS, compiled, compilers, run, source};
+use std::path::Path;
 
 const C: &[&str] = &["cc", "gcc", "clang"];
+const CPP: &[&str] = &["g++", "clang++"];
 
 /// Compiles and runs a program everywhere; what it prints.
 fn prints(name: &str, compilers: &[&str], expected: &str) {
@@ -26,4 +28,32 @@ fn the_examples_in_c_print_what_they_should() {
 #[test]
 fn every_function_does_what_the_header_says_and_threads_exclude_each_other() {
     prints("tests/table.c", &compilers(C), "locks\nupgrades\npermits\nwaits\nstorms\n");
+}
+
+#[test]
+fn the_examples_in_cpp_print_what_they_should() {
+    let compilers = compilers(CPP);
+    prints("examples/queue.cpp", &compilers, "sum of 60000 messages: 600030000\n");
+    prints("examples/cache.cpp", &compilers, "800 of 800 are right\n");
+}
+
+#[test]
+fn the_types_of_cpp_are_what_the_guards_and_clocks_of_the_standard_need() {
+    prints("tests/types.cpp", &compilers(CPP), "all is as it should be\n");
+}
+
+/// The program of the README in this language, written to a file.
+fn of_readme(language: &str) -> String {
+    let readme = std::fs::read_to_string(source("README.md")).expect("a source");
+    let (_, program) = readme.split_once(&format!("```{language}\n")).expect("a program");
+    let (program, _) = program.split_once("```").expect("its end");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("first.{language}"));
+    std::fs::write(&file, program).expect("a file");
+    file.display().to_string()
+}
+
+#[test]
+fn the_programs_of_the_readme_print_what_it_says() {
+    prints(&of_readme("c"), &compilers(C), "sum: 42\n");
+    prints(&of_readme("cpp"), &compilers(CPP), "sum: 42\n");
 }

@@ -54,9 +54,20 @@ fn is_here(name: &str) -> bool {
     is_here
 }
 
-/// Those of these compilers that are here.
+/// Those of these compilers that are here, each once: `cc` is usually another name of one of the others.
 fn compilers(names: &[&'static str]) -> Vec<&'static str> {
-    names.iter().copied().filter(|name| is_here(name)).collect()
+    let version = |name: &str| {
+        let mut compiler = Command::new(name);
+        compiler.arg("--version");
+        run(compiler).split_once(' ').map(|(_, version)| version.to_owned())
+    };
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if is_here(name) && !found.iter().any(|other| version(other) == version(name)) {
+            found.push(name);
+        }
+    }
+    found
 }
 
 /// How a program gets the library.
