@@ -1,6 +1,7 @@
 //! The library for programs in C and C++: built, linked in both ways, and put where it belongs.
 //!
-//! - `lib/liblockwright.so.0`: only the functions of the header are visible in it, with their versions.
+//! - `lib/liblockwright.so.0`: only the functions of the header are visible in it, with their versions, and the statics
+//!   that copies of the library share.
 //! - `lib/liblockwright.a`: one object file, in which the compiler's own library is not visible. So it can be linked
 //!   next to other libraries in Rust.
 //! - The headers, and what `pkg-config` reads.
@@ -102,7 +103,7 @@ fn tool(variable: &str, name: &str) -> Command {
 /// The names in a list of versions.
 fn exported(map: &str) -> Vec<String> {
     let names = map.lines().map(str::trim).filter_map(|line| line.strip_suffix(';'));
-    names.filter(|name| name.starts_with("lw_")).map(str::to_owned).collect()
+    names.filter(|name| *name != "*").map(str::to_owned).collect()
 }
 
 /// Makes the link to the library anew.

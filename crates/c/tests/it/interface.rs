@@ -19,29 +19,89 @@ fn declared() -> BTreeSet<String> {
     lines.filter_map(|line| Some(line.split_once('(')?.0.rsplit(' ').next()?.to_owned())).collect()
 }
 
-/// What a library defines for others, without versions.
-fn defined(options: &[&str], library: &str) -> BTreeSet<String> {
+/// What a library defines for others, with sizes and kinds of symbols, without versions.
+fn defined(options: &[&str], library: &str) -> BTreeSet<(String, u64, char)> {
     let mut nm = Command::new("nm");
-    nm.args(options).arg("--defined-only").arg(installed(library));
-    let names = run(nm);
-    let names = names.lines().filter_map(|line| line.split_whitespace().nth(2));
-    names.filter_map(|name| name.split('@').next()).map(str::to_owned).collect()
+    nm.args(options).args(["--defined-only", "--print-size", "--format=posix"]);
+    nm.arg(installed(library));
+    let symbol = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [name, kind, _, size] = words[..] else { return None };
+        let size = u64::from_str_radix(size, 16).ok()?;
+        Some((name.split('@').next()?.to_owned(), size, kind.chars().next()?))
+    };
+    run(nm).lines().filter_map(symbol).collect()
 }
+
+/// The names of symbols of that kind.
+fn of_kind(kind: char, symbols: &BTreeSet<(String, u64, char)>) -> BTreeSet<String> {
+    symbols.iter().filter(|symbol| symbol.2 == kind).map(|symbol| symbol.0.clone()).collect()
+}
+
+/// What the list of versions exports.
+fn in_map() -> BTreeSet<String> {
+    let map = text("lockwright.map");
+    let names = map.lines().filter_map(|line| line.trim().strip_suffix(';'));
+    names
+        .filter(|name| name.starts_with("lw_") || name.starts_with("lockwright_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+const LIBRARIES: [(&str, &str); 2] =
+    [("--dynamic", "lib/liblockwright.so.0"), ("--extern-only", "lib/liblockwright.a")];
 
 #[test]
 fn the_libraries_show_the_functions_of_the_header_and_nothing_else() {
     let declared = declared();
     assert!(declared.len() > 60 && declared.contains("lw_semaphore_acquire_until"), "{declared:?}");
-    let map = text("lockwright.map");
-    let in_map: BTreeSet<_> =
-        map.lines().filter_map(|line| line.trim().strip_suffix(';')).collect();
-    let missing: Vec<_> = declared.iter().filter(|name| !in_map.contains(name.as_str())).collect();
-    assert!(missing.is_empty(), "not in lockwright.map: {missing:?}");
-    let is_ours = |name: &String| !name.starts_with("LOCKWRIGHT_");
-    let shared = defined(&["--dynamic"], "lib/liblockwright.so.0");
-    assert_eq!(shared.into_iter().filter(is_ours).collect::<BTreeSet<_>>(), declared);
-    let archive = defined(&["--extern-only"], "lib/liblockwright.a");
-    assert_eq!(archive, declared);
+    for (option, library) in LIBRARIES {
+        let defined = defined(&[option], library);
+        assert_eq!(of_kind('T', &defined), declared, "{library}");
+        let others = |name: &String| !declared.contains(name) && !name.starts_with("LOCKWRIGHT_");
+        let others: BTreeSet<_> =
+            defined.iter().map(|symbol| symbol.0.clone()).filter(others).collect();
+        assert_eq!(of_kind('u', &defined), others, "{library}");
+        assert_eq!(
+            declared.union(&others).cloned().collect::<BTreeSet<_>>(),
+            in_map(),
+            "{library}"
+        );
+    }
+}
+
+/// The statics that copies share, and their sizes on 64-bit processors. **If one changes, or what is in one, raise the
+/// number in their names** (`crates/locks/src/native/per_process.rs`).
+const SHARED: [(&str, u64); 18] = [
+    ("barrier_mode", 1),
+    ("barrier_refused", 1),
+    ("buckets", 131_072),
+    ("counting_marks", 8192),
+    ("epoch", 4),
+    ("epoch_of_process", 8),
+    ("fork_mark", 8),
+    ("last_barrier_ns", 8),
+    ("last_lock_number", 8),
+    ("life", 4),
+    ("marks", 4096),
+    ("no_fork_mark", 4),
+    ("nodes", 4_194_048),
+    ("slot_owners", 32_768),
+    ("slots", 524_288),
+    ("slots_used", 8),
+    ("spinners", 128),
+    ("waiters", 8_388_096),
+];
+
+#[test]
+fn the_statics_that_copies_share_have_the_sizes_of_their_number() {
+    let expected: BTreeSet<_> =
+        SHARED.map(|(name, size)| (format!("lockwright_1_{name}"), size, 'u')).into();
+    for (option, library) in LIBRARIES {
+        let mut defined = defined(&[option], library);
+        defined.retain(|symbol| symbol.2 == 'u');
+        assert_eq!(defined, expected, "{library}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! compiler, as the library does. What else is missing is named, and what needs it does not run.
 
 mod contents;
+mod copies;
 mod examples;
 mod interface;
 mod panics;

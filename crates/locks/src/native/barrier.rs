@@ -15,6 +15,7 @@
 
 use super::Native;
 use super::environment;
+use super::per_process::per_process;
 use super::syscall::visit_all_cpus;
 use crate::platform::{Atomic, Barriers, Clock, Counters, SchedulerHints};
 use crate::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
@@ -22,16 +23,20 @@ use core::hint::spin_loop;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 
-/// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
-static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
+per_process! {
+    /// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
+    static MODE at "barrier_mode": AtomicU8 = AtomicU8::new(UNDECIDED)
+}
 const UNDECIDED: u8 = 0;
 /// Light is a compiler fence, heavy is membarrier(PRIVATE_EXPEDITED).
 const EXPEDITED: u8 = 1;
 /// Both are full fences.
 const FENCES: u8 = 2;
 
-/// When the last heavy barrier was.
-static LAST_NS: AtomicU64 = AtomicU64::new(0);
+per_process! {
+    /// When the last heavy barrier was.
+    static LAST_NS at "last_barrier_ns": AtomicU64 = AtomicU64::new(0)
+}
 
 /// What asks for them in the environment of a program that does not know of the locks, or else what forbids them. Such
 /// a program may have a filter that ends it for the system call.
@@ -66,8 +71,10 @@ pub(super) fn prepare() {
     mode();
 }
 
-/// True if a heavy barrier was refused: a system call filter was installed after the form was chosen.
-static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+per_process! {
+    /// True if a heavy barrier was refused: a system call filter was installed after the form was chosen.
+    static IS_REFUSED at "barrier_refused": AtomicBool = AtomicBool::new(false)
+}
 
 const NO_BARRIER: &str = "lockwright: a system call filter refuses membarrier and sched_setaffinity, \
     but locks rely on one of them: allow one, or set LOCKWRIGHT_MEMBARRIER=off\n";

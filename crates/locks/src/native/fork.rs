@@ -26,20 +26,29 @@
 //! that any thread of the child can read. Between a parent and its child no ordering means anything:
 //! the child has the memory as the fork copied it.
 
+use super::per_process::{per_process, table_per_process};
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// How often this process was forked since its first ancestor asked.
-static EPOCH: AtomicU32 = AtomicU32::new(0);
-/// The word that children lose; [`NO_PAGE`] where that cannot be had; null before the first
-/// question.
-static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
-/// Its address says that there is no page.
-static NO_PAGE: AtomicU32 = AtomicU32::new(0);
-/// Without a page: the epoch in the upper half, the process number in the lower.
-static BY_PID: AtomicU64 = AtomicU64::new(0);
+per_process! {
+    /// How often this process was forked since its first ancestor asked.
+    static EPOCH at "epoch": AtomicU32 = AtomicU32::new(0)
+}
+per_process! {
+    /// The word that children lose; [`NO_PAGE`] where that cannot be had; null before the first
+    /// question.
+    static MARK at "fork_mark": AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut())
+}
+table_per_process! {
+    /// Its address says that there is no page.
+    const NO_PAGE at "no_fork_mark": [AtomicU32; 1] = AtomicU32::new(0)
+}
+per_process! {
+    /// Without a page: the epoch in the upper half, the process number in the lower.
+    static BY_PID at "epoch_of_process": AtomicU64 = AtomicU64::new(0)
+}
 
 const WIPED: u32 = 0;
 
@@ -51,7 +60,7 @@ pub(super) fn epoch() -> u32 {
     if mark.is_null() {
         mark = start();
     }
-    if core::ptr::eq(mark, &NO_PAGE) {
+    if core::ptr::eq(mark, NO_PAGE.at(0)) {
         return epoch_by_pid();
     }
     // SAFETY: points to a page that is never unmapped.
@@ -106,7 +115,7 @@ fn epoch_by_pid() -> u32 {
 fn start() -> *mut AtomicU32 {
     let mark = wiped_page().unwrap_or_else(|| {
         epoch_by_pid();
-        (&raw const NO_PAGE).cast_mut()
+        core::ptr::from_ref(NO_PAGE.at(0)).cast_mut()
     });
     // ordering: Release; F1. On failure Acquire; F1, the page is another thread's.
     match MARK.compare_exchange(core::ptr::null_mut(), mark, Release, Acquire) {

@@ -17,7 +17,8 @@
 //   nodes of another process life from ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
 // - `reader_slots`: where threads say what they read.
-// - `per_thread`: numbers of threads. `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
+// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads.
+// - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
 mod barrier;
 mod cells;
@@ -28,6 +29,7 @@ mod fork;
 pub(crate) mod hash;
 mod metadata;
 mod park;
+mod per_process;
 mod per_thread;
 mod pool;
 pub mod priority;

@@ -1,6 +1,6 @@
 //! The table of sleepers: one per process.
 
-use super::table::{Table, table};
+use super::per_process::table_per_process;
 use super::{Native, fork, syscall};
 use crate::hardware::{HardwareU32, HardwareU64};
 use crate::park::{Bucket, Waiter};
@@ -11,15 +11,20 @@ use core::ptr::NonNull;
 /// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
 const BUCKETS: usize = 1024;
 
-const TABLE: Table<Bucket<Native>, BUCKETS> = table!([Bucket<Native>; BUCKETS] = Bucket::EMPTY);
-/// Apart from the buckets, so that the look of every release is at few lines.
-const MARKS: Table<HardwareU32<Native>, BUCKETS> =
-    table!([HardwareU32<Native>; BUCKETS] = ConstZeroed::ZEROED);
-const COUNTING_MARKS: Table<HardwareU64<Native>, BUCKETS> =
-    table!([HardwareU64<Native>; BUCKETS] = ConstZeroed::ZEROED);
-/// Four mebibytes of zeroes, of which only the pages exist that were ever used.
-const WAITERS: Table<Waiter<Native>, NODES_MAX> =
-    table!([Waiter<Native>; NODES_MAX] = Waiter::FRESH);
+table_per_process! {
+    const TABLE at "buckets": [Bucket<Native>; BUCKETS] = Bucket::EMPTY
+}
+table_per_process! {
+    /// Apart from the buckets, so that the look of every release is at few lines.
+    const MARKS at "marks": [HardwareU32<Native>; BUCKETS] = ConstZeroed::ZEROED
+}
+table_per_process! {
+    const COUNTING_MARKS at "counting_marks": [HardwareU64<Native>; BUCKETS] = ConstZeroed::ZEROED
+}
+table_per_process! {
+    /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
+    const WAITERS at "waiters": [Waiter<Native>; NODES_MAX] = Waiter::FRESH
+}
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
 unsafe impl SleepStorage for Native {

@@ -11,6 +11,7 @@
 //! |----|-----------|------------------------|---------|
 //! | N1 | `claim.store` in `release_node`, Release | `compare_exchange` in `claim`, Acquire | all accesses to the node on behalf of its last user |
 
+use super::per_process::table_per_process;
 use super::per_thread::per_thread;
 use super::{Native, cpu, fork};
 use crate::platform::QueueNodes;
@@ -21,13 +22,13 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-static POOL: [QNode<Native>; NODES_MAX] = {
-    // SAFETY: this is the storage of the platform.
-    [const { unsafe { QNode::fresh() } }; NODES_MAX]
-};
-/// The first of them. Nothing refers to the pool as a whole: a checker of aliasing would look at all
-/// of it at each access.
-const FIRST: *const QNode<Native> = (&raw const POOL).cast();
+#[allow(clippy::declare_interior_mutable_const)]
+// SAFETY: only for the storage of the platform.
+const FRESH: QNode<Native> = unsafe { QNode::fresh() };
+
+table_per_process! {
+    const POOL at "nodes": [QNode<Native>; NODES_MAX] = FRESH
+}
 /// How many nodes of the pool are in use at most; smaller only in tests.
 static LIMIT: AtomicU32 = AtomicU32::new(NODES_MAX as u32);
 /// Spreads the first looks of the threads of one CPU.
@@ -98,7 +99,7 @@ unsafe impl QueueNodes for Native {
 fn slot(number: u32) -> &'static QNode<Native> {
     debug_assert!(number < NODES_MAX as u32);
     // SAFETY: a `NodeId` and the limit of a search are below `NODES_MAX`, the length of the pool.
-    let node = unsafe { FIRST.add(number as usize) };
+    let node = unsafe { POOL.first.add(number as usize) };
     // SAFETY: a node of a static.
     unsafe { &*node }
 }

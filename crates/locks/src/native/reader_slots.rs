@@ -16,6 +16,7 @@
 //! |----|-----------|------------------------|---------|
 //! | V2 | the claim of a slot, `USED` included, then the light barrier of the reader | the number of slots, looked at after the heavy barrier of the writer | that the slot exists |
 
+use super::per_process::{per_process, table_per_process};
 use super::per_thread::per_thread;
 use super::table::{Table, table};
 use super::{Native, fork};
@@ -34,23 +35,32 @@ const SLOTS_MAX: usize = 4096;
 /// This many are claimed before a thread looks for threads that have ended.
 const FEW: usize = 16;
 
-const SLOTS: Table<ReaderSlot<Native>, SLOTS_MAX> =
-    table!([ReaderSlot<Native>; SLOTS_MAX] = ReaderSlot::EMPTY);
+table_per_process! {
+    const SLOTS at "slots": [ReaderSlot<Native>; SLOTS_MAX] = ReaderSlot::EMPTY
+}
 /// One for each slot. A mebibyte of zeroes, of which only the pages exist that were ever used.
 const HELD: Table<HeldTable<Native>, SLOTS_MAX> =
     table!([HeldTable<Native>; SLOTS_MAX] = HeldTable::EMPTY);
-/// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
-const OWNERS: Table<AtomicU64, SLOTS_MAX> = table!([AtomicU64; SLOTS_MAX] = AtomicU64::new(0));
-/// How many slots were ever claimed.
-static USED: AtomicUsize = AtomicUsize::new(0);
+table_per_process! {
+    /// Whose a slot is: the process life in the upper half, the thread's number in the lower. 0 is nobody's.
+    const OWNERS at "slot_owners": [AtomicU64; SLOTS_MAX] = AtomicU64::new(0)
+}
+per_process! {
+    /// How many slots were ever claimed.
+    static USED at "slots_used": AtomicUsize = AtomicUsize::new(0)
+}
 /// Where the next search for a slot begins, once all were claimed.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// How many slots such a search looks at: each look is a system call.
 const LOOKS_MAX: usize = 64;
-/// The life of the process: the fork epoch when the handler ran that began it.
-static LIFE: AtomicU32 = AtomicU32::new(0);
-/// The last number that was given to a lock.
-static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
+per_process! {
+    /// The life of the process: the fork epoch when the handler ran that began it.
+    static LIFE at "life": AtomicU32 = AtomicU32::new(0)
+}
+per_process! {
+    /// The last number that was given to a lock.
+    static LAST_NUMBER at "last_lock_number": AtomicU64 = AtomicU64::new(0)
+}
 /// For a place in the table that is nobody's: what a slot of another process life looks like.
 static NOBODYS: ReaderSlot<Native> = ReaderSlot::EMPTY;
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -154,14 +164,16 @@ pub(super) fn prepare() {
 /// Claims a slot for the calling thread.
 #[cold]
 fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
-    if HAS_NONE.get() {
-        return None;
-    }
-    prepare();
     let me = owner();
     // ordering: Relaxed; only a hint.
     let used = USED.load(Relaxed);
+    let of_other_copy = of_other_copy(me, used);
+    if of_other_copy.is_none() && HAS_NONE.get() {
+        return None;
+    }
+    prepare();
     let at = match used {
+        _ if of_other_copy.is_some() => of_other_copy,
         SLOTS_MAX.. => {
             // ordering: Relaxed; only spreads the searches.
             let first = NEXT.fetch_add(LOOKS_MAX, Relaxed);
@@ -179,6 +191,14 @@ fn claim() -> Option<NonNull<ReaderSlot<Native>>> {
     MINE.set(mine);
     HAS_NONE.set(mine.is_none());
     mine
+}
+
+/// The slot that the caller has claimed by another copy of this library: it is to have one slot, in which each copy
+/// finds what it reads. Or one that it finds after a thread that had its number.
+fn of_other_copy(me: u64, used: usize) -> Option<usize> {
+    // ordering: Relaxed; only the caller itself writes what it looks for.
+    let is_mine = |&at: &usize| OWNERS.at(at % SLOTS_MAX).load(Relaxed) == me;
+    if cfg!(lockwright_c) { (0..used).find(is_mine) } else { None }
 }
 
 /// Takes the first slot that nobody ever had.

@@ -6,14 +6,17 @@
 //! its place; then fewer spin.
 
 use super::fork;
+use super::per_process::per_process;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The places taken, on a cache line of their own.
 #[repr(align(128))]
 pub(super) struct Spinners(AtomicU64);
 
-/// Those of this process.
-pub(super) static SPINNERS: Spinners = Spinners(AtomicU64::new(0));
+per_process! {
+    /// Those of this process.
+    pub(super) static SPINNERS at "spinners": Spinners = Spinners(AtomicU64::new(0))
+}
 
 impl Spinners {
     /// Takes a place if fewer than `places_max` are taken. Returns `true` if it did.

@@ -3,7 +3,7 @@
 /// A table that is a static. Nothing refers to it as a whole: a checker of aliasing would look at all of it at each
 /// access.
 pub(super) struct Table<T: 'static, const LENGTH: usize> {
-    first: *const T,
+    pub(super) first: *const T,
 }
 
 impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
