@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int failures;
 
@@ -188,8 +189,51 @@ static void permits(void)
     puts("permits");
 }
 
+static int waiting, told;
+
+static void *wait_until_told(void *unused)
+{
+    lw_mutex_lock(&mutex);
+    waiting++;
+    while (!told)
+        lw_cond_wait(&cond, &mutex);
+    waiting--;
+    lw_mutex_unlock(&mutex);
+    return unused;
+}
+
+/* Tells threads that sleep, while the caller holds the mutex: a system call in it fails then. */
+static void tell_sleepers(int count)
+{
+    static const struct timespec while_they_fall_asleep = {0, 20000000};
+    pthread_t threads[2];
+    int at, are_there = 0;
+    told = 0;
+    for (at = 0; at < count; at++)
+        pthread_create(&threads[at], NULL, wait_until_told, NULL);
+    while (!are_there) {
+        nanosleep(&while_they_fall_asleep, NULL);
+        lw_mutex_lock(&mutex);
+        are_there = waiting == count;
+        lw_mutex_unlock(&mutex);
+    }
+    nanosleep(&while_they_fall_asleep, NULL);
+    DO(lw_mutex_lock(&mutex));
+    told = 1;
+    if (count == 1)
+        DO(lw_cond_signal(&cond));
+    else
+        DO(lw_cond_broadcast(&cond));
+    DO(lw_mutex_unlock(&mutex));
+    for (at = 0; at < count; at++)
+        pthread_join(threads[at], NULL);
+    IS(0, waiting);
+}
+
 static void waits(void)
 {
+    tell_sleepers(1);
+    tell_sleepers(2);
     DO(lw_cond_signal(&cond));
     DO(lw_cond_broadcast(&cond));
     DO(lw_mutex_lock(&mutex));
@@ -203,11 +247,18 @@ enum { THREADS = 8, ROUNDS = 4000 };
 
 static long sums[8], shared_looks;
 
+/* What a thread returns that finds something wrong. */
+static void *number_of_line(long line)
+{
+    return (void *)line;
+}
+
 /* Every thread adds to every sum, under the lock that guards it. */
 static void *storm(void *number)
 {
     long odd = (long)number % 2;
     int round;
+    errno = 77;
     for (round = 0; round < ROUNDS; round++) {
         lw_mutex_lock(&mutex);
         sums[0]++;
@@ -260,7 +311,7 @@ static void *storm(void *number)
         }
         lw_mutex_unlock(&mutex);
     }
-    return NULL;
+    return errno == 77 ? NULL : number_of_line(__LINE__);
 }
 
 /* Readers on the percpu lock until they have memory of their own, and a writer that has to wait for them. */
@@ -289,8 +340,14 @@ static void run_all(void *(*body)(void *))
     long at;
     for (at = 0; at < THREADS; at++)
         pthread_create(&threads[at], NULL, body, (void *)at);
-    for (at = 0; at < THREADS; at++)
-        pthread_join(threads[at], NULL);
+    for (at = 0; at < THREADS; at++) {
+        void *line;
+        pthread_join(threads[at], &line);
+        if (line != NULL) {
+            printf("line %ld: errno has changed\n", (long)line);
+            failures++;
+        }
+    }
 }
 
 static void storms(void)
@@ -308,6 +365,8 @@ static void storms(void)
 
 int main(void)
 {
+    /* A thread that is not woken waits for ever. */
+    alarm(300);
     DO(lw_prepare());
     locks();
     upgrades();

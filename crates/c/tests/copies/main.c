@@ -82,7 +82,7 @@ static void hand_over(const struct copy *holder, const struct copy *other, enum 
     /* Until its release finds that no thread has slept for long, and a reader uses memory of its own. */
     for (round = 0; round < 10000; round++) {
         holder->take(held, object);
-        holder->release(held, object);
+        (round % 2 == 0 ? holder : other)->release(held, object);
     }
     holder->take(held, object);
     pthread_create(&thread, NULL, wait_for_it, &waiter);
