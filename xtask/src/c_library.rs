@@ -103,7 +103,9 @@ fn tool(variable: &str, name: &str) -> Command {
 /// The names in a list of versions.
 fn exported(map: &str) -> Vec<String> {
     let names = map.lines().map(str::trim).filter_map(|line| line.strip_suffix(';'));
-    names.filter(|name| *name != "*").map(str::to_owned).collect()
+    let is_name =
+        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    names.filter(is_name).map(str::to_owned).collect()
 }
 
 /// Makes the link to the library anew.
