@@ -274,6 +274,10 @@ macro_rules! machine {
             fn idle_cpus() -> u32 {
                 1
             }
+            fn must_not_spin() -> bool {
+                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                MACHINE.world.settings.sleeping.contains(&cpu)
+            }
         }
 
         impl lockwright::platform::Sleeping for $platform {

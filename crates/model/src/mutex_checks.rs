@@ -36,8 +36,15 @@ pub(crate) fn without_condvar<M: ProgramMutex>(lock: &'static LockRow) -> Vec<Ch
     checks.extend(three_on::<M>(lock, "in a hurry, time flies", late));
     let waking = hurried(3).with_wake_ups(1);
     checks.extend(three_on::<M>(lock, "in a hurry, sleeps end for no reason", waking));
+    let asleep = |threads| MachineSettings { sleeping: vec![1], ..hurried(threads) };
     checks.extend([
         row::<MutexTimeOuts<Loom, M>>(lock, "in a hurry, two", 2, hurried(2)),
+        row::<MutexTimeOuts<Loom, M>>(
+            lock,
+            "in a hurry, two, the second one must not spin",
+            2,
+            asleep(2),
+        ),
         row::<HandsOver<Loom, M>>(lock, "in a hurry, two", 2, hurried(2)),
     ]);
     checks.extend(interrupted_once([

@@ -10,6 +10,8 @@ pub struct MachineSettings {
     pub numa: Vec<u32>,
     /// CPUs whose thread is urgent.
     pub urgent: Vec<u32>,
+    /// CPUs whose thread sleeps rather than spins, as one with a real-time policy.
+    pub sleeping: Vec<u32>,
     /// CPUs that have queue nodes. Threads that only exist in a prebuilt state count too.
     pub cpus: u32,
     /// Queue nodes of each CPU, 0 to 4: how deep one thread may nest.
@@ -38,6 +40,7 @@ impl MachineSettings {
         Self {
             numa: Vec::new(),
             urgent: Vec::new(),
+            sleeping: Vec::new(),
             cpus,
             nodes_per_cpu: 2,
             reader_slots: u32::MAX,

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn lw_mutex_lock(mutex: *mut MutexObject) -> c_int {
         // SAFETY: the caller's mutex.
         PthreadKind::Glibc => return unsafe { lw_glibc_mutex_lock(mutex.cast()) },
     }
-    if !lock.0.try_lock() {
+    if !lock.0.take_free() {
         keep_errno(|| lock.0.lock());
     }
     lock.own(kind, tid);
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn lw_mutex_timedlock(
         PthreadKind::ErrorCheck if lock.has_owner(tid) => return EDEADLK,
         _ => {}
     }
-    if !lock.0.try_lock() {
+    if !lock.0.take_free() {
         // Only if it has to wait, as glibc does.
         // SAFETY: the caller's time.
         if unsafe { !is_time(deadline) } {

@@ -96,6 +96,11 @@ pub fn set_urgent(is_urgent: bool) {
     here().with(|engine| engine.threads[engine.current].is_urgent = is_urgent);
 }
 
+/// Makes this thread one that must not spin, as one with a real-time policy, or not.
+pub fn set_must_not_spin(must_not_spin: bool) {
+    here().with(|engine| engine.threads[engine.current].must_not_spin = must_not_spin);
+}
+
 /// Runs `body`; in an exploration signals may interrupt it anywhere and run `handler`, one at a time.
 pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
     here().handling(&handler, body)

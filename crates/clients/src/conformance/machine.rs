@@ -37,6 +37,14 @@ pub fn hints_answer<P: Platform, T: Threads>(threads: &T) {
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
+pub fn a_thread_waits_as_before_while_its_policy_is_the_same<P: Platform, T: Threads>(threads: &T) {
+    fn body<P: Platform>() {
+        let must_not_spin = P::must_not_spin();
+        assert_eq!(P::must_not_spin(), must_not_spin, "no thread has changed the policy");
+    }
+    threads.run((), &[|()| body::<P>()], nothing_more);
+}
+
 pub fn threads_have_numbers_of_their_own<P: Platform, T: Threads>(threads: &T) {
     struct Both<P: Cells> {
         here: [P::U32; 2],

@@ -90,6 +90,7 @@ laws! { P;
     "L1" machine::every_cpu_is_on_a_numa_node;
     "H1" machine::hints_answer;
     "H2" machine::threads_have_numbers_of_their_own;
+    "H3" machine::a_thread_waits_as_before_while_its_policy_is_the_same;
     "S1" sleeping::a_wait_for_another_value_returns;
     "S2" sleeping::a_wake_after_a_change_is_not_lost;
     "S2" sleeping::everybody_can_be_woken_at_once;

@@ -165,9 +165,9 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// The first attempt.
+    /// Takes the lock if it is free and says nothing of waiters: the first attempt of `lock`. Returns `true` if it did.
     #[inline(always)]
-    fn take_free(&self) -> bool {
+    pub fn take_free(&self) -> bool {
         // free -> held
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
         self.state.compare_exchange(0, HELD, Acquire, Relaxed).is_ok()

@@ -23,7 +23,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         if P::has_forked() {
             self.bury_orphans();
         }
-        self.barge() || self.spin() || self.sleep(deadline_ns, WokenHow::No, None)
+        !P::must_not_spin() && (self.barge() || self.spin())
+            || self.sleep(deadline_ns, WokenHow::No, None)
     }
 
     /// Competes for the lock without a place in the queue. Returns `true` if it is taken. Not while others spin in the

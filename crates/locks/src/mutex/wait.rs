@@ -134,14 +134,12 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         }
         self.since_ns.get_or_insert_with(P::now_ns);
         let mut patience = Patience::<P>::short();
-        loop {
-            if self.take() {
-                return true;
-            }
+        while !self.take() {
             if patience.pause() {
                 return false;
             }
         }
+        true
     }
 
     fn take(&self) -> bool {

@@ -84,9 +84,7 @@ impl Entries {
             self.length = 0;
             return;
         }
-        if let Some(place) = self.entry.get_mut(self.length) {
-            *place = byte;
-        }
+        self.entry.get_mut(self.length).into_iter().for_each(|place| *place = byte);
         self.length += 1;
     }
 }

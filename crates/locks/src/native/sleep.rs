@@ -68,8 +68,7 @@ fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -
     let is_date = deadline_ns.is_some_and(|ns| ns & OF_DATE != 0);
     let clock = if is_date { futex::Flags::CLOCK_REALTIME } else { futex::Flags::empty() };
     let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
-    let timespec = |ns: u64| timespec(ns & !OF_DATE);
-    let deadline = deadline_ns.map(timespec);
+    let deadline = deadline_ns.map(|ns| timespec(ns & !OF_DATE));
     let Some(kinds) = NonZeroU32::new(kinds) else { return false };
     // The bitset form takes an absolute deadline. An error means that the value has changed,
     // that a signal has come, or that it is too late.

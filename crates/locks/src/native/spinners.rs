@@ -1,13 +1,17 @@
-//! How many threads of this process spin for others, so that no more do than there are CPUs.
+//! Which threads of this process spin for others: no more than there are CPUs, and none with a real-time policy.
 //!
 //! One word for the process, with the [`epoch`](super::fork::epoch) of the process life in its upper half:
 //! places taken by threads of a parent are no places here. Only threads that have waited for some time
 //! already come here, so the word is not in the way. A thread that is ended while it spins keeps
 //! its place; then fewer spin.
 
-use super::fork;
 use super::per_process::per_process;
+use super::per_thread::per_thread;
+use super::sleep::time_ns;
+use super::{fork, syscall::scheduling_policy};
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use rustix::time::ClockId;
 
 /// The places taken, on a cache line of their own.
 #[repr(align(128))]
@@ -40,9 +44,59 @@ impl Spinners {
     }
 }
 
+per_thread! {
+    /// If the thread has a real-time policy, and until when that is remembered. No initialiser and no destructor: safe
+    /// in signal handlers and exiting threads.
+    POLICY at "lockwright_policy": (bool, u64) = (false, 0)
+}
+
+/// A policy is remembered for this long.
+const REMEMBERED_NS: u64 = 10_000_000;
+
+/// A flag that the kernel adds to the policy it returns.
+const RESET_ON_FORK: c_int = 0x4000_0000;
+const SCHED_FIFO: c_int = 1;
+const SCHED_RR: c_int = 2;
+const SCHED_DEADLINE: c_int = 6;
+
+/// Returns `true` if the calling thread has a real-time policy, or had one a moment ago.
+pub(super) fn is_real_time() -> bool {
+    let (known, until_ns) = POLICY.get();
+    // A clock that is read without a system call, and that the kernel sets forward with its ticks.
+    let now_ns = if cfg!(miri) { 0 } else { time_ns(ClockId::MonotonicCoarse) };
+    if cfg!(miri) || now_ns < until_ns {
+        return known;
+    }
+    let policy = scheduling_policy() & !RESET_ON_FORK;
+    let is_real_time = matches!(policy, SCHED_FIFO | SCHED_RR | SCHED_DEADLINE);
+    POLICY.set((is_real_time, now_ns + REMEMBERED_NS));
+    is_real_time
+}
+
+/// Makes the calling thread ask for its policy again.
+pub(super) fn forget_policy() {
+    POLICY.set((false, 0));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    unsafe extern "C" {
+        fn sched_setscheduler(thread: c_int, policy: c_int, priority: *const c_int) -> c_int;
+    }
+
+    /// Asks again, so that what was wrong for whatever reason is right after a while. Time stands still under Miri.
+    #[cfg(not(miri))]
+    #[test]
+    fn a_policy_is_not_remembered_for_ever() {
+        POLICY.set((true, time_ns(ClockId::MonotonicCoarse) + REMEMBERED_NS));
+        let began = std::time::Instant::now();
+        while is_real_time() {
+            assert!(began.elapsed().as_secs() < 60, "the policy is never asked for again");
+            std::thread::yield_now();
+        }
+    }
 
     #[test]
     fn there_are_as_many_places_as_asked_for_and_a_parents_are_none_of_them() {
@@ -59,5 +113,21 @@ mod tests {
         end();
         assert!(begin(1));
         end();
+    }
+
+    /// The kernel lets a process with that right have a real-time policy; without it there is nothing to see.
+    #[cfg(not(miri))]
+    #[test]
+    fn a_thread_with_a_real_time_policy_is_known_once_it_is_asked_again() {
+        let is_known = std::thread::spawn(|| {
+            assert!(!is_real_time());
+            // SAFETY: reads the number.
+            if unsafe { sched_setscheduler(0, SCHED_RR | RESET_ON_FORK, &1) } != 0 {
+                return None;
+            }
+            forget_policy();
+            Some(is_real_time())
+        });
+        assert_ne!(is_known.join().expect("no panic"), Some(false));
     }
 }

@@ -95,7 +95,7 @@ impl CpuSet {
         Self(core::array::from_fn(|at| self.0[at] | other.0[at]))
     }
     /// How many there are.
-    pub(super) fn count(&self) -> u32 {
+    pub(super) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
     /// Their numbers.

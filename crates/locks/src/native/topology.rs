@@ -8,8 +8,13 @@
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
 use super::{
-    Native, cpu, per_thread::per_thread, priority, spinners::SPINNERS, syscall::affinity,
-    table::Table, table::table,
+    Native, cpu,
+    per_thread::per_thread,
+    priority, spinners,
+    spinners::SPINNERS,
+    syscall::{CpuSet, affinity},
+    table::Table,
+    table::table,
 };
 use crate::platform::{Placement, SchedulerHints};
 use crate::queue::{NodeId, node};
@@ -18,6 +23,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use std::io::Write as _;
 
 /// CPUs with a number above this are taken to be on node 0.
 const CPUS_MAX: usize = 4096;
@@ -104,6 +110,9 @@ impl SchedulerHints for Native {
     fn end_spinning() {
         SPINNERS.end();
     }
+    fn must_not_spin() -> bool {
+        spinners::is_real_time()
+    }
     fn yield_cpu() {
         rustix::thread::sched_yield();
     }
@@ -182,19 +191,10 @@ fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
 fn read_nodes() -> u32 {
     let mut nodes = 1;
     for node in 0..NODES_MAX {
-        let mut path = *b"/sys/devices/system/node/node00/cpulist\0";
-        let digits = b"/sys/devices/system/node/node".len();
-        let path = if node < 10 {
-            path.copy_within(digits + 2.., digits + 1);
-            path[digits] = b'0' + node as u8;
-            &path[..path.len() - 1]
-        } else {
-            path[digits] = b'0' + (node / 10) as u8;
-            path[digits + 1] = b'0' + (node % 10) as u8;
-            &path[..]
-        };
-        let mut buffer = [0; 4096];
-        let Some(list) = read_file(path, &mut buffer) else { continue };
+        let (mut path, mut buffer) = ([0; 48], [0; 4096]);
+        // There is room for it, and for a zero behind it.
+        let _ = write!(&mut path[..], "/sys/devices/system/node/node{node}/cpulist");
+        let Some(list) = read_file(&path, &mut buffer) else { continue };
         nodes = node + 1;
         for_each_cpu(list, |cpu| {
             if cpu < CPUS_MAX {
@@ -225,12 +225,8 @@ fn number(digits: &[u8]) -> Option<u64> {
 /// has a CPU of its own, so the CPUs of the first thread count, too.
 fn read_usable_cpus() -> u32 {
     let first = rustix::process::getpid().as_raw_nonzero().get();
-    let allowed = match (affinity(first), affinity(0)) {
-        (Some(first), Some(own)) => first.union(own).count(),
-        (Some(one), None) | (None, Some(one)) => one.count(),
-        (None, None) => online_cpus(),
-    };
-    let allowed = allowed.max(1);
+    let allowed = [affinity(first), affinity(0)].into_iter().flatten().reduce(CpuSet::union);
+    let allowed = allowed.map_or_else(online_cpus, CpuSet::count).max(1);
     let mut buffer = [0; 64];
     let quota = read_file(b"/sys/fs/cgroup/cpu.max\0", &mut buffer).and_then(|line| {
         let mut fields = line.split(|&byte| byte == b' ').map(number);

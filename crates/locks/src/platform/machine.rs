@@ -260,6 +260,9 @@ pub trait SchedulerHints: QueueNodes {
     }
     /// Gives back the caller's place to spin in.
     fn end_spinning() {}
+    /// Returns `true` if the caller is to sleep and not to spin: it may go before the thread that it waits for, which
+    /// then gets no CPU while it spins.
+    fn must_not_spin() -> bool;
     /// Lets another thread go first that waits for the caller's CPU, if the platform knows of one. Returns when the
     /// caller has a CPU again.
     fn yield_cpu() {}

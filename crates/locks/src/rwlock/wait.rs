@@ -235,7 +235,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     fn stay_behind(id: NodeId) {
         let signal = &waiter::<P>(id).signal;
         let mut is_told = false;
-        if P::begin_spinning() {
+        if !P::must_not_spin() && P::begin_spinning() {
             let bound = Bound::nanoseconds(SPIN_NS);
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let looked = signal.cond_load_bounded(Relaxed, bound, |told| told != BEHIND, || false);

@@ -248,6 +248,9 @@ impl SchedulerHints for Hooked {
     fn idle_cpus() -> u32 {
         1
     }
+    fn must_not_spin() -> bool {
+        false
+    }
 }
 
 impl Sleeping for Hooked {

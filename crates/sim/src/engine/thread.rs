@@ -79,6 +79,8 @@ pub struct Thread {
     pub program: Rng,
     pub faults: Rng,
     pub is_urgent: bool,
+    /// True if it is to sleep rather than to spin.
+    pub must_not_spin: bool,
     pub ops: u64,
     /// How to leave the thread's stack; set when it starts.
     pub suspender: Suspender,
@@ -122,6 +124,7 @@ impl Thread {
             program: Rng::split(seed, number, RandomStream::Program),
             faults: Rng::split(seed, number, RandomStream::Faults),
             is_urgent: false,
+            must_not_spin: false,
             ops: 0,
             suspender: Suspender::none(),
         }

@@ -272,6 +272,10 @@ impl SchedulerHints for Sim {
             (engine.numa.node_of_cpu.len() - running) as u32
         })
     }
+    #[inline]
+    fn must_not_spin() -> bool {
+        Here::expect("a hint").with(|engine| engine.threads[engine.current].must_not_spin)
+    }
     fn yield_cpu() {
         Here::expect("to yield").yield_cpu();
     }

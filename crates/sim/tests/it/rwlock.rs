@@ -3,6 +3,7 @@
 use crate::machines::{machine, quiet};
 use crate::programs::hold;
 use lockwright::events::Event;
+use lockwright::mutex::RawMutex;
 use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
@@ -66,5 +67,31 @@ fn only_a_fair_unlock_keeps_the_owner_from_coming_back_before_the_waiter() {
         });
         assert_eq!(simulation.run().failures, []);
         assert_eq!(*order.borrow(), expected);
+    }
+}
+
+/// Returns true if a thread sleeps for a lock that is held for 2 us more.
+fn sleeps_for<L: RawLock + 'static>(must_not_spin: bool, sleep: Event) -> bool {
+    let mut arena = Arena::default();
+    let machine = quiet(machine(2, 4, 1));
+    let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
+    let lock = simulation.alloc(L::new());
+    simulation.spawn(0, || hold(lock, || thread::work_ns(3_000)));
+    simulation.spawn(1, || {
+        thread::set_must_not_spin(must_not_spin);
+        thread::work_ns(1_000);
+        hold(lock, || ());
+    });
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    report.count_of(sleep) > 0
+}
+
+#[test]
+fn a_thread_that_must_not_spin_sleeps_at_once_and_others_spin() {
+    for must_not_spin in [false, true] {
+        let for_mutex = sleeps_for::<RawMutex<Sim>>(must_not_spin, Event::mutex_sleep);
+        assert_eq!(for_mutex, must_not_spin);
+        assert_eq!(sleeps_for::<Lock>(must_not_spin, Event::rwlock_sleep), must_not_spin);
     }
 }

@@ -252,6 +252,9 @@ fn a_thread_knows_where_it_is() {
             assert!(!Sim::is_urgent());
             thread::set_urgent(true);
             assert!(Sim::is_urgent());
+            assert!(!Sim::must_not_spin());
+            thread::set_must_not_spin(true);
+            assert!(Sim::must_not_spin());
         });
     }
     assert_eq!(simulation.run().failures, []);
