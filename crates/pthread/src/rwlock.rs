@@ -11,6 +11,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use libc::{EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
 use lockwright::native::Native;
+use lockwright::platform::SchedulerHints;
 use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
 
@@ -58,6 +59,16 @@ impl RwLockObject {
     }
 }
 
+/// Lets other threads run that want this CPU, and waits for a lock then by `lock`. A program that has far more threads
+/// than CPUs, or that yields in its sections, often has an owner without a CPU; to spin first is then time that the owner
+/// needs.
+fn wait<R>(lock: impl FnOnce() -> R) -> R {
+    keep_errno(|| {
+        Native::yield_cpu();
+        lock()
+    })
+}
+
 /// `pthread_rwlock_rdlock`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
@@ -71,7 +82,7 @@ pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
         return EDEADLK;
     }
     if !of.try_read() {
-        keep_errno(|| of.raw.lock_shared());
+        wait(|| of.raw.lock_shared());
     }
     0
 }
@@ -110,7 +121,7 @@ pub unsafe extern "C" fn lw_rwlock_timedrdlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    let is_read = of.try_read() || keep_errno(|| of.raw.lock_shared_until(deadline_ns));
+    let is_read = of.try_read() || wait(|| of.raw.lock_shared_until(deadline_ns));
     if is_read { 0 } else { ETIMEDOUT }
 }
 
@@ -128,7 +139,7 @@ pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
         return EDEADLK;
     }
     if !of.raw.try_lock() {
-        keep_errno(|| of.raw.lock());
+        wait(|| of.raw.lock());
     }
     of.writer.store(tid, Relaxed);
     0
@@ -173,7 +184,7 @@ pub unsafe extern "C" fn lw_rwlock_timedwrlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    if !of.raw.try_lock() && !keep_errno(|| of.raw.lock_until(deadline_ns)) {
+    if !of.raw.try_lock() && !wait(|| of.raw.lock_until(deadline_ns)) {
         return ETIMEDOUT;
     }
     of.writer.store(tid, Relaxed);
