@@ -59,9 +59,8 @@ impl RwLockObject {
     }
 }
 
-/// Lets other threads run that want this CPU, and waits for a lock then by `lock`. A program that has far more threads
-/// than CPUs, or that yields in its sections, often has an owner without a CPU; to spin first is then time that the owner
-/// needs.
+/// Lets other threads run that want this CPU, and waits for a lock then by `lock`. In a program that has far more
+/// threads than CPUs, or that yields in its sections, the owner often has no CPU, and to spin first takes time from it.
 fn wait<R>(lock: impl FnOnce() -> R) -> R {
     keep_errno(|| {
         Native::yield_cpu();
