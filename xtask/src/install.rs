@@ -98,7 +98,7 @@ fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     let versions = source(&format!("versions-{}.map", std::env::consts::ARCH));
     let mut cc = cc();
     cc.args(["-shared", "-fPIC", "-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]);
-    cc.args(["condvar.c", "exports.c", "glibc.c"].map(source)).arg(archive);
+    cc.args(["choices.c", "condvar.c", "exports.c", "glibc.c"].map(source)).arg(archive);
     cc.arg(format!("-Wl,--version-script={}", versions.display()));
     cc.arg(format!("-Wl,-soname,{LIBRARY}"));
     cc.args(["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-Wl,-z,defs", "-Wl,--as-needed"]);

@@ -2,6 +2,7 @@
 // The memory of these objects is the program's: every function here gets a pointer to it.
 #![allow(clippy::missing_safety_doc)]
 
+mod choices;
 mod condvar;
 mod glibc;
 mod mutex;
@@ -9,6 +10,7 @@ mod rwlock;
 mod thread;
 mod time;
 
+pub use choices::{lw_choose, lw_count_condvar, lw_count_of, lw_prepare};
 pub use condvar::{
     ThreadWait, lw_condvar_notify, lw_wait_begin, lw_wait_end, lw_wait_is_cancelled,
     lw_wait_is_late, lw_wait_is_over, lw_wait_is_woken,

@@ -1,5 +1,6 @@
 //! Mutexes: the 40 bytes of a `pthread_mutex_t` (48 on aarch64), of which the first 24 are used.
 
+use crate::choices::{self, Used};
 use crate::glibc::{
     lw_glibc_mutex_clocklock, lw_glibc_mutex_destroy, lw_glibc_mutex_lock, lw_glibc_mutex_trylock,
     lw_glibc_mutex_unlock,
@@ -32,6 +33,13 @@ pub(crate) struct Fields {
 #[repr(transparent)]
 pub struct MutexObject(RawMutex<Native, Fifo, Fields>);
 
+/// The mutex as it is in memory, with words that nothing uses.
+#[repr(C)]
+struct WithUnused {
+    mutex: MutexObject,
+    seen: AtomicU32,
+}
+
 const _: () = assert!(size_of::<MutexObject>() == 24 && align_of::<MutexObject>() <= 8);
 
 /// Bits of the kind that say if the lock may be elided. They change nothing.
@@ -62,6 +70,14 @@ impl MutexObject {
     #[inline(always)]
     fn fields(&self) -> &Fields {
         self.0.between()
+    }
+    /// Counts it if objects are counted and this is its first use.
+    #[inline(always)]
+    fn count(&self) {
+        let kind = self.fields().kind.load(Relaxed) & !ELISION;
+        // SAFETY: a mutex of glibc has 40 bytes.
+        let seen = unsafe { &*core::ptr::from_ref(self).cast::<WithUnused>() };
+        choices::count(Used::Mutex(kind), Some(&seen.seen));
     }
     pub(crate) fn raw(&self) -> &RawMutex<Native, Fifo, Fields> {
         &self.0
@@ -123,6 +139,15 @@ impl MutexObject {
         self.disown(kind);
         Ok(())
     }
+    /// Before a wait with a mutex that may be one of glibc: that counts waiters in the same place, and does not destroy
+    /// a mutex that has some.
+    pub(crate) fn begin_wait_in_glibc(&self) {
+        self.fields().waiters.fetch_add(1, Relaxed);
+    }
+    /// After such a wait.
+    pub(crate) fn end_wait_in_glibc(&self) {
+        self.fields().waiters.fetch_sub(1, Relaxed);
+    }
     /// After the caller has taken the lock again.
     pub(crate) fn end_wait(&self) {
         self.own(self.kind(), tid());
@@ -141,13 +166,17 @@ pub unsafe extern "C" fn lw_mutex_lock(mutex: *mut MutexObject) -> c_int {
         PthreadKind::Recursive if lock.has_owner(tid) => return lock.own_again(),
         PthreadKind::ErrorCheck if lock.has_owner(tid) => return EDEADLK,
         PthreadKind::Recursive | PthreadKind::ErrorCheck => {}
-        // SAFETY: the caller's mutex.
-        PthreadKind::Glibc => return unsafe { lw_glibc_mutex_lock(mutex.cast()) },
+        PthreadKind::Glibc => {
+            choices::count(Used::OfGlibc, None);
+            // SAFETY: the caller's mutex.
+            return unsafe { lw_glibc_mutex_lock(mutex.cast()) };
+        }
     }
     if !lock.0.take_free() {
-        keep_errno(|| lock.0.lock());
+        keep_errno(|| choices::wait(&lock.0, None));
     }
     lock.own(kind, tid);
+    lock.count();
     0
 }
 
@@ -200,7 +229,7 @@ pub unsafe extern "C" fn lw_mutex_timedlock(
         }
         // SAFETY: as above.
         let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-        if !keep_errno(|| lock.0.lock_until(deadline_ns)) {
+        if !keep_errno(|| choices::wait(&lock.0, Some(deadline_ns))) {
             return ETIMEDOUT;
         }
     }
@@ -221,8 +250,13 @@ pub unsafe extern "C" fn lw_mutex_unlock(mutex: *mut MutexObject) -> c_int {
     if let Some(result) = lock.disown(kind) {
         return result;
     }
-    // SAFETY: the caller holds it, or is wrong in a way that glibc does not notice either.
-    unsafe { lock.0.unlock() };
+    if choices::is_fair() {
+        // SAFETY: the caller holds it, or is wrong in a way that glibc does not notice either.
+        unsafe { lock.0.unlock_fair() };
+    } else {
+        // SAFETY: as above.
+        unsafe { lock.0.unlock() };
+    }
     0
 }
 

@@ -5,8 +5,8 @@ mod answer;
 pub use answer::answer;
 
 use crate::commands::{
-    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, study, sweep,
-    torture, tour,
+    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, run, study,
+    sweep, torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
 use lockwright_cells::error::Error;
@@ -43,6 +43,12 @@ enum Command {
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
   lockwright compare --quick --on x5-4 --kind exclusive   (simulated)")]
     Compare(compare::CompareArgs),
+    /// Run a program in C or C++ with our locks in the place of glibc's
+    #[command(before_help = "Examples:
+  lockwright run -- python3 program.py
+  lockwright run --policy fair --verbose -- mariadbd --user=mysql
+  lockwright run --check -- memcached")]
+    Run(run::RunArgs),
     /// Try to break locks under load
     #[command(before_help = "Examples:
   lockwright torture --lock mutex,rwlock --secs 10
@@ -160,6 +166,7 @@ impl Cli {
             Some(Command::Man(args)) => man::run(args, command()).map(done),
             Some(Command::Bench(args)) => bench::run(args),
             Some(Command::Compare(args)) => compare::run(args),
+            Some(Command::Run(args)) => run::run(args),
             Some(Command::Torture(args)) => torture::run(args),
             Some(Command::Explore(args)) => explore::run(args),
             Some(Command::Reproduce(args)) => reproduce::run(args),
@@ -175,9 +182,10 @@ const COMMAND_HELP: &str =
     "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 
 /// The commands as the first help text groups them.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["tour"]),
     ("Measure", &["bench", "compare"]),
+    ("Use the locks in programs that are not recompiled", &["run"]),
     ("Find bugs", &["torture", "explore"]),
     ("Simulate published work", &["reproduce", "study", "sweep", "calibrate"]),
     (

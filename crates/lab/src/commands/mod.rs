@@ -9,6 +9,7 @@ pub mod lists;
 pub mod machines;
 pub mod man;
 pub mod reproduce;
+pub mod run;
 pub mod study;
 pub mod sweep;
 pub mod torture;

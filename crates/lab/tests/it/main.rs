@@ -14,6 +14,7 @@ mod machine_files;
 mod probe;
 mod readme;
 mod reproduce;
+mod run;
 mod simulated;
 mod simulated_torture;
 mod sweep;

@@ -4,7 +4,7 @@
  *
  * byte  0      8      16      20       24                                    48
  *      +------+------+-------+--------+-------------------------------------+
- *      |  in Rust    | clock | inside |  zero where glibc marks shared ones |
+ *      |  in Rust    | clock | inside | seen; zero where glibc marks shared |
  *      +------+------+-------+--------+-------------------------------------+
  *
  * `inside` counts threads that wait and may still look at the object. `pthread_cond_destroy` waits for them, since a
@@ -34,6 +34,8 @@ struct condvar {
     uint64_t in_rust[2];
     uint32_t clock;
     uint32_t inside;
+    /* Not 0 if it was counted. glibc marks a shared one later. */
+    uint32_t seen;
 };
 
 #define DESTROYED_SOON 0x80000000u
@@ -217,6 +219,7 @@ int lw_condvar_wait(pthread_cond_t *condvar, pthread_mutex_t *mutex, clockid_t c
         return wait_as_shared(condvar, mutex, clock, deadline);
     if (clock == -1)
         clock = (clockid_t)((struct condvar *)condvar)->clock;
+    lw_count_condvar(&((struct condvar *)condvar)->seen);
     return wait_as_private(condvar, mutex, clock, deadline);
 }
 

@@ -77,8 +77,8 @@ static void find_shared_mark(void)
         if (words[i] != 0) {
             lw_shared_at = i * 4;
             lw_shared_bits = words[i];
-            /* The first 24 bytes are in use by private ones. */
-            if (i < 6)
+            /* The first 28 bytes are in use by private ones. */
+            if (i < 7)
                 fail("condition variables of this C library are not known", "");
             return;
         }
@@ -92,4 +92,6 @@ static __attribute__((constructor)) void prepare(void)
     LW_FUNCTIONS(FIND)
     find_shared_mark();
     find_tid();
+    lw_read_choices();
+    lw_prepare();
 }

@@ -50,6 +50,7 @@ extern uint32_t lw_shared_bits;
 
 /* In Rust. */
 void lw_set_tid_offset(intptr_t offset);
+void lw_count_condvar(const uint32_t *seen);
 int lw_mutex_destroy(pthread_mutex_t *mutex);
 int lw_mutex_lock(pthread_mutex_t *mutex);
 int lw_mutex_trylock(pthread_mutex_t *mutex);
@@ -62,6 +63,11 @@ int lw_rwlock_trywrlock(pthread_rwlock_t *lock);
 int lw_rwlock_timedrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *deadline);
 int lw_rwlock_timedwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *deadline);
 int lw_rwlock_unlock(pthread_rwlock_t *lock);
+
+void lw_prepare(void);
+
+/* In choices.c. */
+void lw_read_choices(void);
 
 /* In condvar.c. A clock of -1 is that of the condition variable. */
 int lw_condvar_init(pthread_cond_t *condvar, const pthread_condattr_t *attributes);

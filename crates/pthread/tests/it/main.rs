@@ -2,6 +2,7 @@
 //! the library does.
 
 mod calls;
+mod choices;
 mod contents;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,87 @@
+//! `lockwright run --check`: if a program can profit, without running it.
+
+use super::program::{self, Elf, ProgramFile};
+use lockwright_cells::error::Error;
+use lockwright_report::print;
+use std::path::Path;
+
+/// Says what the library can do for the program.
+pub fn check(path: &Path) -> Result<(), Error> {
+    let said = sentences(path)?;
+    print(&format!("{}: {said}\n", path.display()))
+}
+
+fn sentences(path: &Path) -> Result<String, Error> {
+    if program::has_other_rights(path) {
+        return Ok("no. It runs with other rights than its user's, so the dynamic linker\n\
+             takes no library that the user names."
+            .into());
+    }
+    let unreadable = |error| Error::usage(format!("{}: {error}", path.display()));
+    Ok(match program::read(path).map_err(unreadable)? {
+        ProgramFile::Script { interpreter } => {
+            let name = interpreter.display();
+            format!(
+                "a script: its locks are those of its interpreter.\n{name}: {}",
+                sentences(&interpreter)?
+            )
+        }
+        ProgramFile::Other => "no. It is not a program for this processor.".into(),
+        ProgramFile::Elf(elf) => of_elf(&elf),
+    })
+}
+
+fn of_elf(elf: &Elf) -> String {
+    let languages: Vec<_> = elf.own_locks.iter().copied().collect();
+    let languages = languages.join(" and ");
+    if elf.is_static {
+        return "no. It is linked statically, so its locks are its own.".into();
+    }
+    let mut text = match (elf.imports.is_empty(), languages.is_empty()) {
+        (true, true) => {
+            return "no. Neither it nor its libraries call the locks of the C library. It may\n\
+                    load libraries later that do."
+                .into();
+        }
+        (true, false) => return format!("no. Locks of {languages} are on futexes of their own."),
+        (false, true) => String::from("yes, if threads wait for these locks:"),
+        (false, false) => format!(
+            "in part. Locks of {languages} are on futexes of their own, but it or its\n\
+             libraries call:"
+        ),
+    };
+    for (object, prefixes) in [
+        ("mutexes", ["pthread_mutex_", "mtx_"]),
+        ("condition variables", ["pthread_cond_", "cnd_"]),
+        ("reader-writer locks", ["pthread_rwlock_", "pthread_rwlock_"]),
+    ] {
+        let is_one = |name: &&String| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let names: Vec<_> = elf.imports.iter().filter(is_one).collect();
+        if !names.is_empty() {
+            text += &format!("\n  {object}: {} functions, such as {}", names.len(), names[0]);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_program_has_its_answer() {
+        let imports = ["pthread_mutex_lock".to_owned(), "pthread_cond_wait".to_owned()];
+        let of = |is_static, imports: &[String], own_locks: &[&'static str]| {
+            let (imports, own_locks) = (imports.iter().cloned(), own_locks.iter().copied());
+            let (imports, own_locks) = (imports.collect(), own_locks.collect());
+            of_elf(&Elf { is_static, imports, own_locks })
+        };
+        assert!(of(true, &[], &["Go"]).contains("statically"));
+        assert!(of(false, &[], &["Rust"]).starts_with("no. Locks of Rust"));
+        assert!(of(false, &imports, &["Rust"]).starts_with("in part"));
+        assert!(of(false, &[], &[]).starts_with("no. Neither"));
+        let yes = of(false, &imports, &[]);
+        assert!(yes.starts_with("yes") && yes.contains("condition variables: 1 "), "{yes}");
+        assert!(!yes.contains("reader-writer"), "{yes}");
+    }
+}

@@ -1,0 +1,9 @@
+//! `lockwright run`: a program in C or C++ with our locks in the place of glibc's.
+
+mod args;
+mod check;
+mod program;
+mod start;
+
+pub use args::RunArgs;
+pub use start::run;

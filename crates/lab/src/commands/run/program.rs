@@ -1,0 +1,182 @@
+//! What kind of file a program is.
+
+use object::{Object, ObjectSegment, ObjectSymbol, read::elf::ElfFile64};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// A program as a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ProgramFile {
+    /// A text that another program interprets.
+    Script {
+        /// That program.
+        interpreter: PathBuf,
+    },
+    /// What this computer can run by itself.
+    Elf(Elf),
+    /// Anything else, also programs for other computers.
+    Other,
+}
+
+/// What a dynamically linked program says about itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Elf {
+    /// It needs no dynamic linker, so no library can be put in front.
+    pub is_static: bool,
+    /// The functions of pthread and C11 threads that it, or a library that it names, imports.
+    pub imports: BTreeSet<String>,
+    /// Languages whose locks are on futexes of their own.
+    pub own_locks: BTreeSet<&'static str>,
+}
+
+/// Where the program is, as a shell finds it.
+pub fn find(name: &OsStr) -> Option<PathBuf> {
+    let is_program = |path: &Path| {
+        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(name);
+    if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
+        return is_program(path).then(|| path.to_owned());
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+/// Returns true if the program runs with other rights than its user's. The dynamic linker then takes no library that
+/// the user names.
+pub fn has_other_rights(path: &Path) -> bool {
+    // SAFETY: these only return numbers.
+    let user = unsafe { libc::getuid() };
+    // SAFETY: as above.
+    let group = unsafe { libc::getgid() };
+    fs::metadata(path).is_ok_and(|it| {
+        let sets = |bit| it.mode() & bit != 0;
+        sets(libc::S_ISUID) && it.uid() != user || sets(libc::S_ISGID) && it.gid() != group
+    })
+}
+
+/// Reads the file.
+pub fn read(path: &Path) -> std::io::Result<ProgramFile> {
+    let bytes = fs::read(path)?;
+    if let Some(line) = bytes.strip_prefix(b"#!") {
+        let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let is_env = Path::new(first).file_name() == Some(OsStr::new("env"));
+        let named = words.find(|word| !word.starts_with('-')).filter(|_| is_env);
+        let interpreter = named.and_then(|name| find(OsStr::new(name)));
+        return Ok(ProgramFile::Script {
+            interpreter: interpreter.unwrap_or_else(|| first.into()),
+        });
+    }
+    let Some(mut elf) = of_elf(&bytes) else { return Ok(ProgramFile::Other) };
+    for library in libraries(path).iter().filter(|_| !elf.is_static) {
+        let of_library = fs::read(library).ok().and_then(|bytes| of_elf(&bytes));
+        elf.imports.extend(of_library.into_iter().flat_map(|it| it.imports));
+    }
+    Ok(ProgramFile::Elf(elf))
+}
+
+/// What the file says; nothing if it is not for this computer.
+fn of_elf(bytes: &[u8]) -> Option<Elf> {
+    let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
+    let is_ours = match file.architecture() {
+        object::Architecture::X86_64 => cfg!(target_arch = "x86_64"),
+        object::Architecture::Aarch64 => cfg!(target_arch = "aarch64"),
+        _ => false,
+    };
+    if !is_ours {
+        return None;
+    }
+    let mut of = Elf { is_static: !has_interpreter(&file), ..Elf::default() };
+    for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_undefined()) {
+        let name = symbol.name().unwrap_or_default();
+        if is_lock(name) {
+            of.imports.insert(name.to_owned());
+        }
+        if name == "JLI_Launch" {
+            of.own_locks.insert("Java");
+        }
+    }
+    if [".go.buildinfo", ".gopclntab"].iter().any(|name| file.section_by_name(name).is_some()) {
+        of.own_locks.insert("Go");
+    }
+    let has = |word: &[u8]| {
+        let data = file.segments().filter_map(|segment| segment.data().ok());
+        data.into_iter().any(|data| data.windows(word.len()).any(|at| at == word))
+    };
+    if has(b"/library/std/src/") && has(b"/rustc/") {
+        of.own_locks.insert("Rust");
+    }
+    Some(of)
+}
+
+fn has_interpreter(file: &ElfFile64<'_, object::Endianness>) -> bool {
+    use object::read::elf::ProgramHeader;
+    let endian = file.endian();
+    file.elf_program_headers().iter().any(|it| it.p_type(endian) == object::elf::PT_INTERP)
+}
+
+/// Functions whose objects are ours.
+fn is_lock(name: &str) -> bool {
+    let objects = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "mtx_", "cnd_"];
+    let is_one = |prefix: &&str| name.starts_with(*prefix);
+    objects.iter().any(is_one) && !name.contains("attr")
+}
+
+/// The libraries that the dynamic linker loads for it, but those of the C library itself. It lists them without running
+/// the program.
+fn libraries(path: &Path) -> Vec<PathBuf> {
+    const LINKERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+    let Some(linker) = LINKERS.into_iter().find(|it| Path::new(it).exists()) else { return vec![] };
+    let listed = std::process::Command::new(linker).arg("--list").arg(path).output();
+    let text = listed.map(|it| it.stdout).unwrap_or_default();
+    let path_of = |line: &str| {
+        let path = line.split("=> ").nth(1)?.split(" (").next()?;
+        let name = Path::new(path).file_name()?.to_string_lossy().into_owned();
+        let is_c = ["libc.so", "libpthread.so", "ld-linux"].iter().any(|it| name.starts_with(it));
+        (!is_c).then(|| path.into())
+    };
+    String::from_utf8_lossy(&text).lines().filter_map(path_of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_program_is_found_as_a_shell_finds_it() {
+        assert!(find(OsStr::new("sh")).is_some_and(|path| path.is_absolute()));
+        assert_eq!(find(OsStr::new("no-program-is-called-so")), None);
+        assert_eq!(find(OsStr::new("./Cargo.toml")), None, "it is not to be executed");
+    }
+
+    #[test]
+    fn a_script_names_its_interpreter() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(b"#!/usr/bin/env -S sh -e\necho\n").expect("it is written");
+        let shell = find(OsStr::new("sh")).expect("there is a shell");
+        let script = read(file.path()).expect("it is read");
+        assert_eq!(script, ProgramFile::Script { interpreter: shell });
+    }
+
+    #[test]
+    fn this_test_is_a_rust_program_and_a_text_is_no_program() {
+        let this = env::current_exe().expect("it has a file");
+        let Ok(ProgramFile::Elf(elf)) = read(&this) else { panic!("{}", this.display()) };
+        assert!(!elf.is_static && elf.own_locks.contains("Rust"), "{elf:?}");
+        let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert_eq!(read(&text).ok(), Some(ProgramFile::Other));
+    }
+
+    #[test]
+    fn attributes_are_no_locks() {
+        assert!(is_lock("pthread_mutex_lock") && is_lock("cnd_wait"));
+        assert!(!is_lock("pthread_mutexattr_init") && !is_lock("pthread_create"));
+    }
+}

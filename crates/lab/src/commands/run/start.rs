@@ -1,0 +1,107 @@
+//! Finds the library and starts the program.
+
+use super::args::RunArgs;
+use super::{check, program};
+use lockwright_cells::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+const LIBRARY: &str = "liblockwright-pthread.so";
+/// Its folders below a prefix.
+const FOLDERS: [&str; 2] = ["lib", "lib64"];
+/// How waiters of mutexes get them, as `crates/pthread` knows it.
+const POLICIES: [&str; 3] = ["default", "fair", "cna"];
+
+/// Starts the program in the place of this one. Returns only if that fails, or if nothing was to be started.
+pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
+    let name = args.program.first().map_or(OsStr::new(""), OsString::as_os_str);
+    let shown = name.to_string_lossy();
+    let Some(path) = program::find(name) else {
+        return Err(Error::usage(format!("there is no program `{shown}`; give its path")));
+    };
+    if args.check {
+        return check::check(&path).map(|()| ExitCode::SUCCESS);
+    }
+    if !POLICIES.contains(&args.policy.as_str()) {
+        let (typed, all) = (&args.policy, POLICIES.join(", "));
+        return Err(Error::usage(format!("there is no policy `{typed}`; the policies are {all}")));
+    }
+    if program::has_other_rights(&path) {
+        return Err(Error::usage(format!(
+            "`{shown}` runs with other rights than its user's, so the dynamic linker takes no \
+             library for it; run it without `lockwright run`"
+        )));
+    }
+    let library = library(args.library.as_deref())?;
+    let mut command = Command::new(&path);
+    command.arg0(name).args(&args.program[1..]);
+    command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD").as_deref()));
+    command.env("LOCKWRIGHT_POLICY", &args.policy);
+    if args.verbose {
+        command.env("LOCKWRIGHT_VERBOSE", "1");
+    } else {
+        command.env_remove("LOCKWRIGHT_VERBOSE");
+    }
+    let error = command.exec();
+    Err(Error::usage(format!("`{shown}` does not start: {error}")))
+}
+
+/// What the dynamic linker is to load: ours, and what is there.
+fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
+    let mut all = library.as_os_str().to_owned();
+    for more in before.into_iter().filter(|it| !it.is_empty()) {
+        all.push(":");
+        all.push(more);
+    }
+    all
+}
+
+/// The library: the one that is named, or the one that was installed with this program.
+fn library(named: Option<&Path>) -> Result<PathBuf, Error> {
+    let of_environment = env::var_os("LOCKWRIGHT_LIBRARY").map(PathBuf::from);
+    let file = match named.map(Path::to_owned).or(of_environment) {
+        Some(file) => file,
+        None => installed().ok_or_else(|| {
+            Error::usage(format!(
+                "{LIBRARY} is not in ../lib next to this program; type `cargo xtask install \
+                 --prefix DIR` and give `--library DIR/lib/{LIBRARY}`"
+            ))
+        })?,
+    };
+    let unusable = |why: &str| {
+        let file = file.display();
+        Error::usage(format!("the library `{file}` {why}; give the path of {LIBRARY}"))
+    };
+    let path = fs::canonicalize(&file).map_err(|_| unusable("does not exist"))?;
+    if !path.is_file() {
+        return Err(unusable("is not a file"));
+    }
+    // The dynamic linker separates names by these.
+    if path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+        return Err(unusable("has a blank or a colon in its path, which the linker cannot read"));
+    }
+    Ok(path)
+}
+
+fn installed() -> Option<PathBuf> {
+    let program = env::current_exe().ok()?;
+    let prefix = program.parent()?.parent()?;
+    let places = FOLDERS.iter().map(|folder| prefix.join(folder).join(LIBRARY));
+    places.into_iter().find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_preloaded_before_stays() {
+        let all = |before: &str| preload(Path::new("/l.so"), Some(OsStr::new(before)));
+        assert_eq!(all("/a.so:/b.so"), "/l.so:/a.so:/b.so");
+        assert_eq!(all(""), "/l.so");
+        assert_eq!(preload(Path::new("/l.so"), None), "/l.so");
+    }
+}

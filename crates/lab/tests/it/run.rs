@@ -1,0 +1,86 @@
+//! `run` starts programs as they are, with a library in front, and says what it cannot do.
+
+use super::{lockwright, stderr, stdout};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A library that does nothing, built once more for each test that needs one.
+fn some_library(folder: &tempfile::TempDir) -> PathBuf {
+    let (source, library) =
+        (folder.path().join("l.c"), folder.path().join("liblockwright-pthread.so"));
+    std::fs::write(&source, "int lockwright_of_test;\n").expect("it is written");
+    let mut cc = Command::new("cc");
+    let built = cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(built.expect("a C compiler").success());
+    library
+}
+
+#[test]
+fn a_program_sees_the_library_and_its_status_is_handed_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = some_library(&folder);
+    let run = |before: &str, script: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockwright"));
+        command.args(["run", "--policy", "fair", "--library"]).arg(&library);
+        command.args(["--", "sh", "-c", script]).env("LD_PRELOAD", before);
+        command.output().expect("it starts")
+    };
+    let path = library.canonicalize().expect("a path").display().to_string();
+    assert_eq!(stdout(&run("", "echo $LD_PRELOAD $LOCKWRIGHT_POLICY")), format!("{path} fair\n"));
+    // It is the same file: what was there stays.
+    assert_eq!(stdout(&run(&path, "echo $LD_PRELOAD")), format!("{path}:{path}\n"));
+    assert_eq!(run("", "exit 7").status.code(), Some(7));
+    assert_eq!(run("", "kill -TERM $$").status.signal(), Some(15));
+}
+
+#[test]
+fn what_cannot_be_run_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("suid");
+    std::fs::copy("/bin/true", &path).expect("it is copied");
+    let suid = path.display();
+    for (line, part) in [
+        ("run", "required"),
+        ("run -- no-program-is-called-so", "there is no program `no-program-is-called-so`"),
+        ("run --policy fifo -- true", "the policies are default, fair, cna"),
+        ("run -- true", "cargo xtask install"),
+        ("run --library /no/such/file.so -- true", "does not exist"),
+    ] {
+        let output = lockwright(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let said = stderr(&output);
+        assert!(said.contains(part) && said.lines().count() == 1, "{line}: {said}");
+    }
+    // Without the right to give a file away there is nothing to see.
+    if std::os::unix::fs::chown(&path, Some(1), None).is_ok() {
+        let mode = std::fs::Permissions::from_mode(0o4755);
+        std::fs::set_permissions(&path, mode).expect("it is ours to change");
+        let output = lockwright(&format!("run -- {suid}"));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("other rights"), "{}", stderr(&output));
+        assert!(stdout(&lockwright(&format!("run --check {suid}"))).contains(": no. "));
+    }
+}
+
+#[test]
+fn a_check_says_what_a_program_imports_and_does_not_run_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, program) = (folder.path().join("p.c"), folder.path().join("p"));
+    let text = "#include <pthread.h>\n#include <stdlib.h>\nstatic pthread_mutex_t m;\n\
+                int main(void) { pthread_mutex_lock(&m); abort(); }\n";
+    std::fs::write(&source, text).expect("it is written");
+    let compile = |more: &[&str]| {
+        let mut cc = Command::new("cc");
+        let built = cc.args(more).arg("-o").arg(&program).arg(&source).status();
+        assert!(built.expect("a C compiler").success());
+        let output = lockwright(&format!("run --check -- {}", program.display()));
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    assert!(compile(&[]).contains("mutexes: 1 functions, such as pthread_mutex_lock"));
+    assert!(compile(&["-static"]).contains("linked statically"));
+    let this = lockwright(&format!("run --check {}", env!("CARGO_BIN_EXE_lockwright")));
+    assert!(stdout(&this).contains("Rust are on futexes of their own"), "{}", stdout(&this));
+}

@@ -1,0 +1,124 @@
+//! What `lockwright run` asks for: which slow path mutexes have, and if the objects that are used are counted.
+
+use crate::mutex::Fields;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use lockwright::mutex::RawMutex;
+use lockwright::native::Native;
+use lockwright::platform::{Counters, Placement, QueueNodes};
+use lockwright::qspinlock::{Fifo, cna};
+use lockwright::raw::RawLock;
+use lockwright::tunables::Tunable;
+
+/// The bits of [`CHOICES`]: a release hands over to a waiter; waiters spin in the order of CNA; objects are counted.
+const FAIR: u8 = 1;
+const CNA: u8 = 2;
+const COUNTS: u8 = 4;
+/// The policy is decided. Two slow paths at once would not understand each other's queues.
+const DECIDED: u8 = 8;
+
+static CHOICES: AtomicU8 = AtomicU8::new(0);
+
+/// Chooses for the process. Returns `false`, with the policy as it was, if a thread has waited for a mutex before.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_choose(is_fair: bool, is_cna: bool, counts: bool) -> bool {
+    let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+    let wanted = bit(is_fair, FAIR) | bit(is_cna, CNA) | bit(counts, COUNTS) | DECIDED;
+    if CHOICES.compare_exchange(0, wanted, Relaxed, Relaxed).is_ok() {
+        return true;
+    }
+    CHOICES.fetch_or(wanted & COUNTS, Relaxed);
+    !is_fair && !is_cna
+}
+
+/// Reads what locks have to know of the machine, once: a thread may have too small a stack for that.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_prepare() {
+    Native::numa_node_of(Native::this_cpu());
+    Native::tunable(Tunable::numa_spinlock);
+    Native::has_forked();
+}
+
+/// Waits for a mutex, with a deadline or without. Returns `true` if it is taken.
+pub(crate) fn wait(mutex: &RawMutex<Native, Fifo, Fields>, deadline_ns: Option<u64>) -> bool {
+    let mut choices = CHOICES.load(Relaxed);
+    if choices & DECIDED == 0 {
+        choices = CHOICES.fetch_or(DECIDED, Relaxed);
+    }
+    if choices & CNA == 0 {
+        return wait_by(mutex, deadline_ns);
+    }
+    let address = core::ptr::from_ref(mutex);
+    // SAFETY: the same words in the same places. No thread of the process waits for it in another order.
+    let mutex = unsafe { &*address.cast::<RawMutex<Native, cna::Cna<cna::V10>, Fields>>() };
+    wait_by(mutex, deadline_ns)
+}
+
+fn wait_by<S: lockwright::qspinlock::Succession<Native>>(
+    mutex: &RawMutex<Native, S, Fields>,
+    deadline_ns: Option<u64>,
+) -> bool {
+    match deadline_ns {
+        Some(deadline_ns) => mutex.lock_until(deadline_ns),
+        None => {
+            mutex.lock();
+            true
+        }
+    }
+}
+
+/// Returns `true` if every release hands over to a waiter.
+#[inline(always)]
+pub(crate) fn is_fair() -> bool {
+    CHOICES.load(Relaxed) & FAIR != 0
+}
+
+/// What is counted, in the order of `report` in `src/c/choices.c`.
+#[derive(Clone, Copy)]
+pub(crate) enum Used {
+    /// By its kind, 0 to 3.
+    Mutex(u32),
+    RwLock,
+    /// A call for an object that is glibc's.
+    OfGlibc,
+}
+
+const KINDS: usize = 7;
+static COUNT: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
+/// Behind the kinds of mutexes.
+const CONDVARS: usize = 4;
+
+/// Counts an object at its first use; `seen` is a word of it that nothing else uses.
+#[inline(always)]
+pub(crate) fn count(used: Used, seen: Option<&AtomicU32>) {
+    if CHOICES.load(Relaxed) & COUNTS != 0 {
+        let at = match used {
+            Used::Mutex(kind) => (kind & 3) as usize,
+            Used::RwLock => CONDVARS + 1,
+            Used::OfGlibc => CONDVARS + 2,
+        };
+        count_once(at, seen);
+    }
+}
+
+#[cold]
+fn count_once(at: usize, seen: Option<&AtomicU32>) {
+    if seen.is_none_or(|seen| seen.load(Relaxed) == 0 && seen.swap(1, Relaxed) == 0) {
+        COUNT[at].fetch_add(1, Relaxed);
+    }
+}
+
+/// Counts a condition variable at its first wait; `seen` is a word of it that nothing else uses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_count_condvar(seen: *const AtomicU32) {
+    if CHOICES.load(Relaxed) & COUNTS != 0 {
+        // SAFETY: a word of the caller's condition variable.
+        count_once(CONDVARS, Some(unsafe { &*seen }));
+    }
+}
+
+/// How many objects of that kind were used, or calls made.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_count_of(kind: c_int) -> u64 {
+    COUNT.get(kind as usize).map_or(0, |count| count.load(Relaxed))
+}

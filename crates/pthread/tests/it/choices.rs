@@ -1,0 +1,40 @@
+//! What the environment chooses.
+
+use crate::{compiled, run, with_library};
+
+#[test]
+fn each_policy_loses_nothing_and_an_unknown_one_is_said() {
+    let storm = compiled("storm", "cc");
+    let by_default = run(with_library(&storm));
+    for policy in ["fair", "cna"] {
+        let mut program = with_library(&storm);
+        program.env("LOCKWRIGHT_POLICY", policy);
+        assert_eq!(run(program), by_default, "{policy}");
+    }
+    let said = |name: &str, value: &str| {
+        let mut program = with_library(&compiled("versions", "cc"));
+        program.arg(crate::library()).env(name, value);
+        let output = program.output().expect("it starts");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(said("LOCKWRIGHT_POLICY", "fifo").contains("default, fair or cna"));
+    assert_eq!(said("LOCKWRIGHT_POLICY", "cna"), "");
+    let counts = said("LOCKWRIGHT_VERBOSE", "1");
+    assert!(counts.contains("policy default") && counts.contains(" normal mutexes"), "{counts}");
+}
+
+#[test]
+fn objects_are_counted_once_each() {
+    let mut program = with_library(&compiled("storm", "cc"));
+    let output = program.env("LOCKWRIGHT_VERBOSE", "1").output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count = |kind: &str| -> u64 {
+        let line = text.lines().find(|line| line.ends_with(kind)).expect("a line for each kind");
+        let number = line.split_whitespace().nth(1).expect("a number");
+        number.parse().expect("a number")
+    };
+    // The storm locks each of them thousands of times, and makes some of them anew in a loop.
+    assert!(count(" normal mutexes") > 0 && count(" condition variables") > 0, "{text}");
+    assert!(count(" reader-writer locks") < 100, "{text}");
+}
