@@ -65,9 +65,11 @@ pub unsafe extern "C" fn lw_wait_begin(
         let gate = gate(condvar);
         gate.lock();
         let waiting = of.begin_wait(gate, None);
+        lock.begin_wait_in_glibc();
         // SAFETY: the caller's mutex.
         let error = unsafe { lw_mutex_unlock(mutex) };
         if error != 0 {
+            lock.end_wait_in_glibc();
             of.look(&waiting);
             let woken = of.give_up(&waiting);
             // SAFETY: taken above.
@@ -142,7 +144,9 @@ pub unsafe extern "C" fn lw_wait_end(wait: *mut ThreadWait) -> c_int {
     let error = if wait.has_gate {
         leave_gate(gate(wait.condvar), wait.waiting, woken);
         // SAFETY: the caller's mutex.
-        unsafe { lw_mutex_lock(wait.mutex) }
+        let error = unsafe { lw_mutex_lock(wait.mutex) };
+        wait.mutex().end_wait_in_glibc();
+        error
     } else {
         wait.waiting.take_again(wait.mutex().raw(), woken);
         wait.mutex().end_wait();

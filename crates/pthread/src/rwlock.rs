@@ -1,5 +1,6 @@
 //! Reader-writer locks: the 56 bytes of a `pthread_rwlock_t`.
 
+use crate::choices::{Used, count};
 use crate::glibc::{
     lw_glibc_rwlock_clockrdlock, lw_glibc_rwlock_clockwrlock, lw_glibc_rwlock_rdlock,
     lw_glibc_rwlock_tryrdlock, lw_glibc_rwlock_trywrlock, lw_glibc_rwlock_unlock,
@@ -13,13 +14,15 @@ use libc::{EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
 use lockwright::native::Native;
 use lockwright::platform::SchedulerHints;
 use lockwright::raw::RawLock;
-use lockwright::rwlock::RawRwLock;
+use lockwright::rwlock::{Fair, RawRwLock};
 
 /// A reader-writer lock of ours, or one of glibc's if it is shared between processes.
 #[repr(C)]
 pub struct RwLockObject {
     raw: RawRwLock<Native>,
-    _unused: [AtomicU32; 5],
+    /// Not 0 if it was counted.
+    seen: AtomicU32,
+    _unused: [AtomicU32; 4],
     /// The number of the thread that writes, or 0.
     writer: AtomicU32,
     /// Not 0 if it is shared between processes.
@@ -33,7 +36,7 @@ const _: () = assert!(core::mem::offset_of!(RwLockObject, writer) == 24);
 const _: () = assert!(core::mem::offset_of!(RwLockObject, shared) == 28);
 const _: () = assert!(core::mem::offset_of!(RwLockObject, flags) == 48);
 
-/// The flag of a lock whose readers do not read again.
+/// The flag of a lock whose readers do not read again, so that they may wait for writers that wait.
 const WRITERS_FIRST: u32 = 2;
 
 impl RwLockObject {
@@ -45,17 +48,29 @@ impl RwLockObject {
     fn is_writer(&self, tid: u32) -> bool {
         self.writer.load(Relaxed) == tid
     }
-    /// Returns `true` if the caller reads now. A thread that reads already must get in if readers hold the lock,
-    /// even if a writer waits. Nobody knows here which thread that is, so every thread does.
+    /// The lock if its readers wait for writers that wait: its line is served in order then. A lock keeps its kind,
+    /// so no two threads take it in different ways.
+    #[inline(always)]
+    fn in_order(&self) -> Option<&RawRwLock<Native, Fair>> {
+        let address = (&raw const self.raw).cast::<RawRwLock<Native, Fair>>();
+        // SAFETY: the same word.
+        (self.flags.load(Relaxed) == WRITERS_FIRST).then(|| unsafe { &*address })
+    }
+    /// Returns `true` if the caller reads now. A thread that reads already must get in if readers hold the lock, even
+    /// if a writer waits. No thread knows here which one that is, so every thread does.
     #[inline(always)]
     fn try_read(&self) -> bool {
-        self.raw.try_lock_shared() || self.try_read_again()
+        match self.in_order() {
+            Some(lock) => lock.try_lock_shared(),
+            None => self.raw.try_lock_shared() || self.try_read_again(),
+        }
     }
     #[cold]
     fn try_read_again(&self) -> bool {
-        self.flags.load(Relaxed) != WRITERS_FIRST
-            && self.raw.is_locked()
-            && self.raw.try_lock_shared_again()
+        self.raw.is_locked() && self.raw.try_lock_shared_again()
+    }
+    fn try_write(&self) -> bool {
+        self.in_order().map_or_else(|| self.raw.try_lock(), RawLock::try_lock)
     }
 }
 
@@ -74,6 +89,7 @@ pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
     if of.is_shared() {
+        count(Used::OfGlibc, None);
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_rdlock(lock.cast()) };
     }
@@ -81,8 +97,9 @@ pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
         return EDEADLK;
     }
     if !of.try_read() {
-        wait(|| of.raw.lock_shared());
+        wait(|| of.in_order().map_or_else(|| of.raw.lock_shared(), RawLock::lock_shared));
     }
+    count(Used::RwLock, Some(&of.seen));
     0
 }
 
@@ -120,7 +137,11 @@ pub unsafe extern "C" fn lw_rwlock_timedrdlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    let is_read = of.try_read() || wait(|| of.raw.lock_shared_until(deadline_ns));
+    let is_read = of.try_read()
+        || wait(|| match of.in_order() {
+            Some(lock) => lock.lock_shared_until(deadline_ns),
+            None => of.raw.lock_shared_until(deadline_ns),
+        });
     if is_read { 0 } else { ETIMEDOUT }
 }
 
@@ -130,6 +151,7 @@ pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
     if of.is_shared() {
+        count(Used::OfGlibc, None);
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_wrlock(lock.cast()) };
     }
@@ -137,9 +159,10 @@ pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
     if of.is_writer(tid) {
         return EDEADLK;
     }
-    if !of.raw.try_lock() {
-        wait(|| of.raw.lock());
+    if !of.try_write() {
+        wait(|| of.in_order().map_or_else(|| of.raw.lock(), RawLock::lock));
     }
+    count(Used::RwLock, Some(&of.seen));
     of.writer.store(tid, Relaxed);
     0
 }
@@ -153,7 +176,7 @@ pub unsafe extern "C" fn lw_rwlock_trywrlock(lock: *mut RwLockObject) -> c_int {
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_trywrlock(lock.cast()) };
     }
-    if !keep_errno(|| of.raw.try_lock()) {
+    if !keep_errno(|| of.try_write()) {
         return EBUSY;
     }
     of.writer.store(tid(), Relaxed);
@@ -183,7 +206,12 @@ pub unsafe extern "C" fn lw_rwlock_timedwrlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    if !of.raw.try_lock() && !wait(|| of.raw.lock_until(deadline_ns)) {
+    let is_ours = of.try_write()
+        || wait(|| match of.in_order() {
+            Some(lock) => lock.lock_until(deadline_ns),
+            None => of.raw.lock_until(deadline_ns),
+        });
+    if !is_ours {
         return ETIMEDOUT;
     }
     of.writer.store(tid, Relaxed);
@@ -199,14 +227,21 @@ pub unsafe extern "C" fn lw_rwlock_unlock(lock: *mut RwLockObject) -> c_int {
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_unlock(lock.cast()) };
     }
-    if of.raw.is_owned() {
+    let is_writer = of.raw.is_owned();
+    if is_writer {
         of.writer.store(0, Relaxed);
-        // SAFETY: while a thread writes none reads, so the caller is the writer. In a child that was forked meanwhile
-        // it has another number.
-        unsafe { of.raw.unlock() };
-    } else {
+    }
+    // While a thread writes none reads, so the caller is the writer. In a child that was forked meanwhile it has
+    // another number.
+    match (of.in_order(), is_writer) {
+        // SAFETY: the caller is the writer.
+        (None, true) => unsafe { of.raw.unlock() },
         // SAFETY: the caller is a reader, or is wrong in a way that glibc does not notice either.
-        unsafe { of.raw.unlock_shared() };
+        (None, false) => unsafe { of.raw.unlock_shared() },
+        // SAFETY: as above.
+        (Some(lock), true) => unsafe { lock.unlock() },
+        // SAFETY: as above.
+        (Some(lock), false) => unsafe { lock.unlock_shared() },
     }
     0
 }
