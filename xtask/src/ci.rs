@@ -1,7 +1,9 @@
 //! What continuous integration runs.
 
 use crate::stage::{Stage, Step};
-use crate::{evidence, features, fuzz, kernel, new_lock, release, root, std_tests, targets, tidy};
+use crate::{
+    evidence, features, fuzz, kernel, new_lock, programs, release, root, std_tests, targets, tidy,
+};
 use std::time::Duration;
 
 /// How long all stages together may take on two slow cores. The limit of a stage only tells one that hangs from
@@ -23,6 +25,7 @@ pub fn stages() -> Vec<Stage> {
     stages.extend(fuzz::stages());
     stages.push(std_tests::stage());
     stages.push(kernel::stage());
+    stages.push(programs::stage());
     // docs/adding-a-lock.md, done as it says.
     stages.push(Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)));
     // The README's test command, which explores more here.

@@ -3,8 +3,8 @@
 use crate::options::not_an_option;
 use crate::{
     ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
-    peer_tests, promela, release, root, sanitize, stage, std_tests, sweeps, targets, tidy, walk,
-    weaken, zoo,
+    peer_tests, programs, promela, release, root, sanitize, stage, std_tests, sweeps, targets,
+    tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -223,6 +223,17 @@ const LONGER: &[Command] = &[
             "--json writes a document, to standard output for `-`.",
         ],
         run: |given| tool(kernel::Request::of(given), kernel::run),
+    },
+    Command {
+        name: "programs",
+        options: programs::OPTIONS,
+        about: &[
+            "Run programs of Debian with our locks in the place of glibc's, and glibc's",
+            "own tests of its locks, with the library and without. Fails if one ends in",
+            "another way with it. Says which packages of Debian are missing. --quick is",
+            "the part of ci, two minutes; without it, programs are also measured.",
+        ],
+        run: |given| tool(programs::Request::of(given), programs::run),
     },
     Command {
         name: "peer-tests",

@@ -18,6 +18,7 @@ mod new_lock;
 mod options;
 mod output;
 mod peer_tests;
+mod programs;
 mod promela;
 mod release;
 mod repository;

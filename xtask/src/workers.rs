@@ -6,11 +6,24 @@ use std::sync::{Mutex, PoisonError};
 /// Items that are worked on at the same time.
 const WORKERS: usize = 2;
 
-/// Works on all items; the results in the order of the items. After an error no other item is begun.
+/// Works on all items, [`WORKERS`] at a time, as [`on_all_by`].
 ///
 /// # Errors
 /// The error of the first item that has one.
 pub fn on_all<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, String> + Sync,
+) -> Result<Vec<R>, String> {
+    on_all_by(WORKERS, items, work)
+}
+
+/// Works on all items, `workers` at a time; the results in the order of the items. After an error no other item is
+/// begun.
+///
+/// # Errors
+/// The error of the first item that has one.
+pub fn on_all_by<T: Sync, R: Send>(
+    workers: usize,
     items: &[T],
     work: impl Fn(&T) -> Result<R, String> + Sync,
 ) -> Result<Vec<R>, String> {
@@ -26,7 +39,7 @@ pub fn on_all<T: Sync, R: Send>(
         items.get(at).map(|item| (item, &results[at]))
     };
     std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
+        for _ in 0..workers {
             scope.spawn(|| {
                 while let Some((item, slot)) = begin_next() {
                     let result = work(item);

@@ -1,0 +1,57 @@
+//! What has to be installed.
+
+use std::path::Path;
+
+/// Succeeds if what `--quick` needs is there, for a list of stages.
+pub const PROBE: &str =
+    "ls /usr/src/glibc/glibc-*.tar.xz && which gcc xz kccachetest tcumttest cache_bench";
+pub const GET_QUICK: &str =
+    "apt-get install glibc-source gcc xz-utils kyotocabinet-utils tokyocabinet-bin rocksdb-tools";
+
+/// Programs and their packages.
+const QUICK: [(&str, &str); 5] = [
+    ("gcc", "gcc"),
+    ("xz", "xz-utils"),
+    ("kccachetest", "kyotocabinet-utils"),
+    ("tcumttest", "tokyocabinet-bin"),
+    ("cache_bench", "rocksdb-tools"),
+];
+const FULL: [(&str, &str); 4] = [
+    ("stress-ng", "stress-ng"),
+    ("fio", "fio"),
+    ("sysbench", "sysbench"),
+    // Asks the system what a program took.
+    ("python3", "python3"),
+];
+
+/// The sources of glibc, as Debian packs them.
+pub fn glibc_sources() -> Option<std::path::PathBuf> {
+    let files = std::fs::read_dir("/usr/src/glibc").ok()?.flatten().map(|entry| entry.path());
+    files.into_iter().find(|path| path.to_string_lossy().ends_with(".tar.xz"))
+}
+
+/// Complains if something is missing.
+pub fn look(is_quick: bool) -> Result<(), String> {
+    let others = if is_quick { &[][..] } else { &FULL[..] };
+    let missing = QUICK.iter().chain(others).filter(|(program, _)| !is_there(program));
+    let mut packages: Vec<_> = missing.map(|(_, package)| *package).collect();
+    if glibc_sources().is_none() {
+        packages.push("glibc-source");
+    }
+    match packages.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "did not run, because packages of Debian are missing: apt-get install --no-install-recommends {}",
+            packages.join(" ")
+        )),
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder: std::path::PathBuf| is_file(&folder.join(program)))
+}
+
+fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
