@@ -1,11 +1,12 @@
 //! Programs that check their own work, and how long they take.
 
-use super::POLICIES;
 use crate::limit;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// How waiters of mutexes get them, as `lockwright run --policy` knows it.
+pub const POLICIES: [&str; 3] = ["default", "fair", "cna"];
 /// The longest that a program may take.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Repetitions of a measurement; those of glibc and of each policy take turns.

@@ -3,6 +3,7 @@
 
 mod drivers;
 mod glibc;
+mod mariadb;
 mod needs;
 
 use crate::install;
@@ -14,9 +15,6 @@ pub const OPTIONS: &str = "[--quick]";
 
 /// Where everything that is made here is, below the root of the repository.
 const FOLDER: &str = "target/programs";
-
-/// How waiters of mutexes get them, as `lockwright run --policy` knows it.
-const POLICIES: [&str; 3] = ["default", "fair", "cna"];
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,7 +49,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     if request.is_quick {
         return Ok(tests_are_alike && drivers_are_right);
     }
-    let others_are_right = drivers::check_others(&library)?;
+    let others_are_right = drivers::check_others(&library)? & mariadb::run(&folder, &library)?;
     print!("{}", drivers::measure(&library)?);
     Ok(tests_are_alike && drivers_are_right && others_are_right)
 }

@@ -16,10 +16,12 @@ const QUICK: [(&str, &str); 5] = [
     ("tcumttest", "tokyocabinet-bin"),
     ("cache_bench", "rocksdb-tools"),
 ];
-const FULL: [(&str, &str); 4] = [
+const FULL: [(&str, &str); 6] = [
     ("stress-ng", "stress-ng"),
     ("fio", "fio"),
     ("sysbench", "sysbench"),
+    ("mariadbd", "mariadb-server"),
+    ("mariadb-install-db", "mariadb-server"),
     // Asks the system what a program took.
     ("python3", "python3"),
 ];
