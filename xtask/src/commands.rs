@@ -206,7 +206,7 @@ const LONGER: &[Command] = &[
         name: "fuzz",
         options: fuzz::OPTIONS,
         about: &[
-            "Run random programs over the safe interface of the locks, for 3 minutes",
+            "Run random programs over the safe interface of the locks, for 2 minutes",
             "unless --minutes says otherwise.",
         ],
         run: |given| tool(fuzz::Request::of(given), fuzz::run),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub const OPTIONS: &str = "[--minutes N] [--under miri|tsan|asan]";
 
 /// What continuous integration takes.
-pub const MINUTES_OF_CI: f64 = 3.0;
+pub const MINUTES_OF_CI: f64 = 2.0;
 
 /// What is asked for.
 #[derive(Debug, PartialEq)]
