@@ -190,8 +190,8 @@ const LONGER: &[Command] = &[
         name: "sweeps",
         options: sweeps::OPTIONS,
         about: &[
-            "Run a sweep with GNU parallel, Slurm and Ray, as far as they are installed,",
-            "and with 64 processes that are killed at random times for 10 minutes, on a",
+            "Run a sweep with GNU parallel, Slurm and Ray, if they are installed, and",
+            "with 64 processes that are killed at random times for 10 minutes, on a",
             "disk that fills up once. All have to make the same bytes.",
         ],
         run: |given| tool(sweeps::Request::of(given), sweeps::run),
