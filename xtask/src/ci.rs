@@ -6,9 +6,9 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How long all stages together may take on two slow cores. The limit of a stage only tells one that hangs from
-/// one that is slow today.
-pub const TIME_MAX: Duration = Duration::from_secs(50 * 60);
+/// When the run is stopped. It is meant to take 50 minutes on two slow cores; computers that are shared have days on
+/// which they are nearly half as fast. The limit of a stage only tells one that hangs from one that is slow today.
+pub const TIME_MAX: Duration = Duration::from_secs(80 * 60);
 
 /// The stages of `cargo xtask ci`.
 pub fn stages() -> Vec<Stage> {
@@ -21,7 +21,7 @@ pub fn stages() -> Vec<Stage> {
     // longer than all others.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom", "--new"];
     stages.push(Stage::command("weaken", 1800, &weaken));
-    stages.push(Stage::command("zoo", 1500, &["cargo", "xtask", "zoo"]));
+    stages.push(Stage::command("zoo", 2400, &["cargo", "xtask", "zoo"]));
     stages.extend(fuzz::stages());
     stages.push(std_tests::stage());
     stages.push(kernel::stage());
@@ -29,7 +29,7 @@ pub fn stages() -> Vec<Stage> {
     // docs/adding-a-lock.md, done as it says.
     stages.push(Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)));
     // The README's test command, which explores more here.
-    stages.push(Stage::command("test", 1500, &test).with_env("LOCKWRIGHT_CHECK", "usual"));
+    stages.push(Stage::command("test", 2700, &test).with_env("LOCKWRIGHT_CHECK", "usual"));
     stages
 }
 

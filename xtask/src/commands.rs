@@ -83,7 +83,7 @@ const BEFORE_A_COMMIT: &[Command] = &[
         options: "",
         about: &[
             "Run everything that continuous integration runs: format, lints,",
-            "documentation, features, tidy and all tests. At most 50 minutes.",
+            "documentation, features, tidy and all tests. About 50 minutes.",
         ],
         run: |given| {
             at_most_one(given, &[])?;
