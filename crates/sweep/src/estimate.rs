@@ -8,7 +8,7 @@ use crate::trials::Trials;
 const EVENTS_PER_US: u64 = 120;
 /// What it takes to start a thread, in events.
 const EVENTS_OF_THREAD: u64 = 300;
-/// Events that one CPU simulates in a second, roughly: 4.5 to 12.6 million on an AMD EPYC (Zen 4) of 2 CPUs.
+/// Events that one CPU simulates in a second, roughly: 4.5 to 12.6 million on a busy AMD EPYC guest (Zen 3) of 2 CPUs.
 const EVENTS_PER_S: f64 = 8e6;
 
 /// What trials cost, roughly.
