@@ -1,6 +1,7 @@
 //! What `lockwright run` asks for: which slow path mutexes have, and if the objects that are used are counted.
 
 use crate::mutex::Fields;
+use crate::thread::{is_alone, knows_tid};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use lockwright::mutex::RawMutex;
@@ -29,6 +30,51 @@ pub extern "C" fn lw_choose(is_fair: bool, is_cna: bool, counts: bool) -> bool {
     }
     CHOICES.fetch_or(wanted & COUNTS, Relaxed);
     !is_fair && !is_cna
+}
+
+/// What a normal mutex has to look at. Everything until the choices are made.
+static CASE: AtomicU8 = AtomicU8::new(Case::Any as u8);
+
+/// See [`case`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Case {
+    /// Objects are counted, releases are fair, the numbers of threads are not known, or functions are glibc's.
+    Any,
+    /// Nothing of that. The process may have one thread.
+    UsualOfOne,
+    /// Nothing of that. The process has had several threads.
+    UsualOfMany,
+}
+
+/// Says that all choices are made, and that no function is glibc's.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_choices_are_made() {
+    if CHOICES.load(Relaxed) & (FAIR | COUNTS) == 0 && knows_tid() {
+        CASE.store(Case::UsualOfOne as u8, Relaxed);
+    }
+}
+
+/// What a normal mutex has to look at, besides its words.
+#[inline(always)]
+pub(crate) fn case() -> Case {
+    match CASE.load(Relaxed) {
+        MANY => Case::UsualOfMany,
+        ONE => one_or_many(),
+        _ => Case::Any,
+    }
+}
+const ONE: u8 = Case::UsualOfOne as u8;
+const MANY: u8 = Case::UsualOfMany as u8;
+
+/// Looks if there is still one thread. Remembers that there are several: then the look is saved.
+#[inline(always)]
+fn one_or_many() -> Case {
+    if is_alone() {
+        return Case::UsualOfOne;
+    }
+    CASE.store(MANY, Relaxed);
+    Case::UsualOfMany
 }
 
 /// Reads what locks have to know of the machine, once: a thread may have too small a stack for that.

@@ -4,6 +4,10 @@ use core::ffi::{c_int, c_void};
 use libc::{clockid_t, timespec};
 
 unsafe extern "C" {
+    // Those of `src/c/exports.c`: of every mutex, unless all functions are glibc's.
+    pub(crate) fn lw_pthread_mutex_lock(mutex: *mut c_void) -> c_int;
+    pub(crate) fn lw_pthread_mutex_unlock(mutex: *mut c_void) -> c_int;
+
     pub(crate) fn lw_glibc_mutex_destroy(mutex: *mut c_void) -> c_int;
     pub(crate) fn lw_glibc_mutex_lock(mutex: *mut c_void) -> c_int;
     pub(crate) fn lw_glibc_mutex_trylock(mutex: *mut c_void) -> c_int;

@@ -1,11 +1,11 @@
 //! Mutexes: the 40 bytes of a `pthread_mutex_t` (48 on aarch64), of which the first 24 are used.
 
-use crate::choices::{self, Used};
+use crate::choices::{self, Case, Used};
 use crate::glibc::{
     lw_glibc_mutex_clocklock, lw_glibc_mutex_destroy, lw_glibc_mutex_lock, lw_glibc_mutex_trylock,
-    lw_glibc_mutex_unlock,
+    lw_glibc_mutex_unlock, lw_pthread_mutex_lock, lw_pthread_mutex_unlock,
 };
-use crate::thread::{keep_errno, tid};
+use crate::thread::{keep_errno, known_tid, tid};
 use crate::time::{deadline_ns, is_clock, is_time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -67,6 +67,12 @@ impl MutexObject {
             _ => PthreadKind::Glibc,
         }
     }
+    /// What else has to be looked at: nothing but how many threads there are, if it is a [`PthreadKind::Plain`] one.
+    #[inline(always)]
+    fn case(&self) -> Case {
+        let kind = self.fields().kind.load(Relaxed) & !ELISION;
+        if kind == 0 || kind == 3 { choices::case() } else { Case::Any }
+    }
     #[inline(always)]
     fn fields(&self) -> &Fields {
         self.0.between()
@@ -81,6 +87,11 @@ impl MutexObject {
     }
     pub(crate) fn raw(&self) -> &RawMutex<Native, Fifo, Fields> {
         &self.0
+    }
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) {
+        keep_errno(|| choices::wait(&self.0, None));
     }
     #[inline(always)]
     fn has_owner(&self, tid: u32) -> bool {
@@ -160,6 +171,25 @@ impl MutexObject {
 pub unsafe extern "C" fn lw_mutex_lock(mutex: *mut MutexObject) -> c_int {
     // SAFETY: the caller's mutex.
     let lock = unsafe { &*mutex };
+    let is_taken = match lock.case() {
+        Case::UsualOfMany => lock.0.take_free(),
+        // SAFETY: the process has no other thread, and a mutex that processes share is not ours.
+        Case::UsualOfOne => unsafe { lock.0.take_free_alone() },
+        // SAFETY: the caller's mutex.
+        Case::Any => return unsafe { lw_pthread_mutex_lock(mutex.cast()) },
+    };
+    if !is_taken {
+        lock.wait();
+    }
+    lock.own(PthreadKind::Plain, known_tid());
+    0
+}
+
+/// The same, of every kind.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_mutex_lock_any(mutex: *mut MutexObject) -> c_int {
+    // SAFETY: the caller's mutex.
+    let lock = unsafe { &*mutex };
     let (kind, tid) = (lock.kind(), tid());
     match kind {
         PthreadKind::Plain => {}
@@ -173,7 +203,7 @@ pub unsafe extern "C" fn lw_mutex_lock(mutex: *mut MutexObject) -> c_int {
         }
     }
     if !lock.0.take_free() {
-        keep_errno(|| choices::wait(&lock.0, None));
+        lock.wait();
     }
     lock.own(kind, tid);
     lock.count();
@@ -240,6 +270,32 @@ pub unsafe extern "C" fn lw_mutex_timedlock(
 /// `pthread_mutex_unlock`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_mutex_unlock(mutex: *mut MutexObject) -> c_int {
+    // SAFETY: the caller's mutex.
+    let lock = unsafe { &*mutex };
+    let case = lock.case();
+    if case == Case::Any {
+        // SAFETY: the caller's mutex.
+        return unsafe { lw_pthread_mutex_unlock(mutex.cast()) };
+    }
+    lock.disown(PthreadKind::Plain);
+    // SAFETY: the process has no other thread. Of one that does not hold it, below.
+    if case == Case::UsualOfOne && unsafe { lock.0.unlock_alone() } {
+        return 0;
+    }
+    unlock(&lock.0)
+}
+
+/// Apart from its caller, so that a process with one thread saves no registers.
+#[inline(never)]
+fn unlock(lock: &RawMutex<Native, Fifo, Fields>) -> c_int {
+    // SAFETY: the caller of `pthread_mutex_unlock` holds it, or is wrong in a way that glibc does not notice either.
+    unsafe { lock.unlock() };
+    0
+}
+
+/// The same, of every kind.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_mutex_unlock_any(mutex: *mut MutexObject) -> c_int {
     // SAFETY: the caller's mutex.
     let lock = unsafe { &*mutex };
     let kind = lock.kind();

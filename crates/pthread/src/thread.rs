@@ -1,6 +1,6 @@
-//! The number of the calling thread, and its errno.
+//! The calling thread: its number, its errno, and if it is alone.
 
-use core::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicIsize, AtomicU8, Ordering::Relaxed};
 
 /// How far behind the thread pointer glibc keeps the number of the thread; 0 if that is not known, or not yet.
 static TID_OFFSET: AtomicIsize = AtomicIsize::new(0);
@@ -18,6 +18,17 @@ pub(crate) fn tid() -> u32 {
         0 => ask_kernel(),
         offset => at(offset),
     }
+}
+
+/// The same, once [`knows_tid`] has returned `true`.
+#[inline(always)]
+pub(crate) fn known_tid() -> u32 {
+    at(TID_OFFSET.load(Relaxed))
+}
+
+/// Returns `true` if it is known where glibc keeps the number.
+pub(crate) fn knows_tid() -> bool {
+    TID_OFFSET.load(Relaxed) != 0 && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
 }
 
 #[cold]
@@ -77,4 +88,17 @@ pub(crate) fn keep_errno<R>(section: impl FnOnce() -> R) -> R {
     // SAFETY: as above.
     unsafe { errno.write(before) };
     result
+}
+
+unsafe extern "C" {
+    /// Not 0 while the process has one thread, as glibc knows it. `pthread_create` sets it to 0 before it starts a
+    /// thread.
+    static __libc_single_threaded: AtomicU8;
+}
+
+/// Returns `true` if the process has no other thread. glibc's own mutexes rest on the same byte.
+#[inline(always)]
+pub(crate) fn is_alone() -> bool {
+    // SAFETY: a byte that glibc has from 2.32 on. Only the caller's own calls change it while it is not 0.
+    unsafe { __libc_single_threaded.load(Relaxed) != 0 }
 }

@@ -102,11 +102,9 @@ bugs! {
                 wake_late::<P>(address);
             }
             self.state.load(Relaxed);",
-            change "mutex/mod.rs": "0 => mark.count_calm(),"
-                => r"0 => {
-                mark.count_calm();
-                self.state.load(Relaxed);
-            }",
+            change "mutex/mod.rs": "mark.count_calm();"
+                => r"mark.count_calm();
+            self.state.load(Relaxed);",
             change "semaphore.rs": r"match self.add(permits) {
             Some(is_added) => is_added,
             None => self.add_slowpath(permits),

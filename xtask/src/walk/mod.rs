@@ -50,8 +50,9 @@ const LOCKS: &[Lock] = &[
         // once in a process. 8 are about links to waiters that may leave the queue, of which the mutex has none: they
         // are in the functions that it has in common with the spinlocks. 51 wake a thread that a notification has left
         // to the release, half of them in the barrier that this needs on other processors than x86. 11 are
-        // about deadlines of the clock that tells the date, which the interface of pthread has.
-        limits: Some(Size { files: 27, lines: 1_141 }),
+        // about deadlines of the clock that tells the date, which the interface of pthread has. 22 split a release in
+        // functions, so that one that wakes nobody saves no registers.
+        limits: Some(Size { files: 27, lines: 1_163 }),
     },
     Lock { name: "rwlock", path: &["rwlock", "RawRwLock"], limits: None },
     Lock { name: "qspinlock", path: &["qspinlock", "QSpinlock"], limits: None },

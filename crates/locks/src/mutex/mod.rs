@@ -173,6 +173,40 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         self.state.compare_exchange(0, HELD, Acquire, Relaxed).is_ok()
     }
 
+    /// Takes the lock as [`take_free`](Self::take_free) does, in a process that has one thread. Returns `true` if it
+    /// did.
+    ///
+    /// # Safety
+    /// Until this returns, no other thread uses the lock.
+    #[inline(always)]
+    pub unsafe fn take_free_alone(&self) -> bool {
+        // ordering: Relaxed; a thread that starts later sees it, because it starts later.
+        let is_free = self.state.load(Relaxed) == 0;
+        if is_free {
+            // free -> held
+            // ordering: Relaxed; as above.
+            self.state.store(HELD, Relaxed);
+        }
+        is_free
+    }
+
+    /// Releases the lock in a process that has one thread. Returns `false`, with the lock held, if the word says more
+    /// than that it is held.
+    ///
+    /// # Safety
+    /// The caller holds the lock. Until this returns, no other thread uses it.
+    #[inline(always)]
+    pub unsafe fn unlock_alone(&self) -> bool {
+        // ordering: Relaxed; a thread that starts later sees it, because it starts later.
+        let is_held_only = self.state.load(Relaxed) == HELD;
+        if is_held_only {
+            // held -> free
+            // ordering: Relaxed; as above.
+            self.state.store(0, Relaxed);
+        }
+        is_held_only
+    }
+
     /// Takes the lock if it is free and not reserved, and leaves what the word says about sleepers.
     fn take_unreserved(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -188,17 +222,27 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         let address = &raw const self.state;
         let said = self.release(0, 0).unwrap_or_default() & !HELD;
         // The lock may no longer exist.
-        mark.wake_left_after_exchange();
-        match said {
-            0 => mark.count_calm(),
-            said => {
-                Self::wake(address, mark, said);
-            }
+        let has_left = mark.has_left_after_exchange();
+        if has_left || said != 0 {
+            Self::wake_after_exchange(address, mark, has_left, said);
+        } else {
+            mark.count_calm();
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn wake_after_exchange(address: *const P::U32, mark: Mark<P>, has_left: bool, said: u32) {
+        if has_left {
+            mark.wake_left();
+        }
+        if said != 0 {
+            Self::wake(address, mark, said);
         }
     }
 
     /// Releases the lock, for threads that were woken only if it is reserved or `given` says so; what it said before.
     /// Returns `None`, with the lock held, if it says a bit of `unless`.
+    #[inline(always)]
     fn release(&self, given: u32, unless: u32) -> Option<u32> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);

@@ -35,6 +35,7 @@ unsafe impl SleepStorage for Native {
     fn sleep_buckets() -> usize {
         BUCKETS
     }
+    #[inline(always)]
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         NonNull::from(TABLE.at(at % BUCKETS))
     }

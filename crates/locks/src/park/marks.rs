@@ -181,6 +181,7 @@ impl<P: ParkPlatform> Mark<P> {
         Self::counts(self.word().load(Relaxed)) >= WAITER
     }
 
+    #[inline(always)]
     fn left<'a>(self) -> &'a P::Ptr {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { &P::sleep_bucket(self.at).as_ref().left }
@@ -194,18 +195,23 @@ impl<P: ParkPlatform> Mark<P> {
             P::futex_wake(before.cast_const().cast(), 1);
         }
     }
-    /// Wakes the sleeper that was left here, if there is one. For the thread that has left it.
+    /// Wakes the sleeper that was left here, if there is one.
     #[cold]
     pub(crate) fn wake_left(self) {
         self.leave(core::ptr::null());
     }
-    /// The same, for a thread that has released the lock by an exchange; the lock may no longer exist.
-    #[inline]
-    pub(crate) fn wake_left_after_exchange(self) {
+    /// Returns `true` if a sleeper was left here that [`wake_left`](Self::wake_left) has to wake. For a thread that has
+    /// released the lock by an exchange; the lock may no longer exist.
+    #[inline(always)]
+    pub(crate) fn has_left_after_exchange(self) -> bool {
         // ordering: barrier after an exchange; N3.
         P::barrier_after_exchange(self.left());
         // ordering: Relaxed; after the barrier, N3.
-        if !self.left().load(Relaxed).is_null() {
+        !self.left().load(Relaxed).is_null()
+    }
+    /// Wakes that sleeper, if there is one.
+    pub(crate) fn wake_left_after_exchange(self) {
+        if self.has_left_after_exchange() {
             self.wake_left();
         }
     }
@@ -224,10 +230,16 @@ impl<P: ParkPlatform> Mark<P> {
 
     /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks
     /// are hardly used never asks for heavy barriers, which takes milliseconds where it has threads.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count_calm(self) {
+        if P::has_heavy_barrier() {
+            self.count_look();
+        }
+    }
+    #[inline(never)]
+    fn count_look(self) {
         // ordering: Relaxed; only a hint, re-checked in `calm`.
-        if !P::has_heavy_barrier() || Self::counts(self.word().load(Relaxed)) != 0 {
+        if Self::counts(self.word().load(Relaxed)) != 0 {
             return;
         }
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ThreadSanitizer's own versions of these functions have to meet those of glibc. */
-extern void __tsan_init(void) __attribute__((weak));
 #define OURS_OR(ours, glibc) (__builtin_expect(__tsan_init != NULL, 0) ? (glibc) : (ours))
 
 /*
@@ -46,9 +44,8 @@ OF_OLDEST(pthread_mutex_destroy)
 
 int lw_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    return OURS_OR(lw_mutex_lock(mutex), lw_glibc_mutex_lock(mutex));
+    return OURS_OR(lw_mutex_lock_any(mutex), lw_glibc_mutex_lock(mutex));
 }
-OF_OLDEST(pthread_mutex_lock)
 
 int lw_pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
@@ -70,9 +67,8 @@ OF_OLDEST_34(pthread_mutex_timedlock)
 
 int lw_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    return OURS_OR(lw_mutex_unlock(mutex), lw_glibc_mutex_unlock(mutex));
+    return OURS_OR(lw_mutex_unlock_any(mutex), lw_glibc_mutex_unlock(mutex));
 }
-OF_OLDEST(pthread_mutex_unlock)
 
 /* Condition variables. Those of version 2.2.5 are something else. */
 

@@ -94,4 +94,6 @@ static __attribute__((constructor)) void prepare(void)
     find_tid();
     lw_read_choices();
     lw_prepare();
+    if (__tsan_init == NULL)
+        lw_choices_are_made();
 }

@@ -11,6 +11,9 @@
 #include <time.h>
 
 /* Name, version in which glibc for x86-64 introduced it, parameters, arguments. */
+/* ThreadSanitizer's own versions of these functions have to meet those of glibc. */
+extern void __tsan_init(void) __attribute__((weak));
+
 #define LW_FUNCTIONS(DO)                                                                              \
     DO(mutex_init, "2.2.5", (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a))               \
     DO(mutex_destroy, "2.2.5", (pthread_mutex_t *m), (m))                                             \
@@ -53,9 +56,11 @@ void lw_set_tid_offset(intptr_t offset);
 void lw_count_condvar(const uint32_t *seen);
 int lw_mutex_destroy(pthread_mutex_t *mutex);
 int lw_mutex_lock(pthread_mutex_t *mutex);
+int lw_mutex_lock_any(pthread_mutex_t *mutex);
 int lw_mutex_trylock(pthread_mutex_t *mutex);
 int lw_mutex_timedlock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline);
 int lw_mutex_unlock(pthread_mutex_t *mutex);
+int lw_mutex_unlock_any(pthread_mutex_t *mutex);
 int lw_rwlock_rdlock(pthread_rwlock_t *lock);
 int lw_rwlock_wrlock(pthread_rwlock_t *lock);
 int lw_rwlock_tryrdlock(pthread_rwlock_t *lock);
@@ -68,6 +73,7 @@ void lw_prepare(void);
 
 /* In choices.c. */
 void lw_read_choices(void);
+void lw_choices_are_made(void);
 
 /* In condvar.c. A clock of -1 is that of the condition variable. */
 int lw_condvar_init(pthread_cond_t *condvar, const pthread_condattr_t *attributes);
