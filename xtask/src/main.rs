@@ -22,6 +22,7 @@ mod programs;
 mod promela;
 mod release;
 mod repository;
+mod rounds;
 mod sanitize;
 mod stage;
 mod std_tests;

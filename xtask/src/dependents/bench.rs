@@ -6,6 +6,7 @@
 use super::packages::{FOLDER, cargo_in, output_of};
 use super::table::DEPENDENTS;
 use crate::limit::output_within;
+use crate::rounds::{Rounds, interval, median, sorted};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -17,35 +18,10 @@ use std::time::Duration;
 const PROGRAM: &str = include_str!("bench.txt");
 /// A round takes a few seconds.
 const ROUND_MAX: Duration = Duration::from_secs(300);
-/// Of fewer ratios there is no 95 % interval.
-const ROUNDS_MIN: usize = 6;
-/// The part of cases that an interval may miss at each end.
-const TAIL: f64 = 0.025;
 
 /// glibc's allocator gives memory back to the kernel and takes it again. How often depends on the order of a few calls.
 /// The page faults of that took a third of the time of some benchmarks. So it keeps its memory, for both libraries.
 const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=1000000000");
-
-/// How often each program runs.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rounds(usize);
-
-impl Default for Rounds {
-    fn default() -> Self {
-        Self(21)
-    }
-}
-
-impl Rounds {
-    /// Reads the argument behind `--runs`.
-    pub fn of(argument: Option<&&str>) -> Result<Self, String> {
-        let rounds = argument.and_then(|value| value.parse().ok());
-        let rounds = rounds.filter(|rounds| *rounds >= ROUNDS_MIN);
-        rounds.map(Self).ok_or_else(|| {
-            format!("`--runs` needs a number from {ROUNDS_MIN} on, such as `--runs 21`")
-        })
-    }
-}
 
 /// A benchmark: how long each round took, in milliseconds.
 #[derive(Debug, Default, PartialEq)]
@@ -60,8 +36,8 @@ pub fn run(root: &Path, rounds: &Rounds) -> Result<bool, String> {
     let ours = build(root, "ours", Some(&root.join("packages/parking_lot")))?;
     let theirs = build(root, "theirs", None)?;
     let mut benchmarks = BTreeMap::new();
-    for round in 0..rounds.0 {
-        eprintln!("dependents: round {} of {}", round + 1, rounds.0);
+    for round in 0..rounds.count() {
+        eprintln!("dependents: round {} of {}", round + 1, rounds.count());
         // Each of them is the first one in every other round.
         let turns = if round % 2 == 0 { [true, false] } else { [false, true] };
         for is_ours in turns {
@@ -71,10 +47,10 @@ pub fn run(root: &Path, rounds: &Rounds) -> Result<bool, String> {
     }
     println!(
         "speed with Lockwright's locks, as a part of that with parking_lot's, of {} rounds:",
-        rounds.0
+        rounds.count()
     );
     for (name, times) in &benchmarks {
-        println!("{}", line(name, times, rounds.0)?);
+        println!("{}", line(name, times, rounds.count())?);
     }
     Ok(true)
 }
@@ -148,47 +124,9 @@ fn line(name: &str, times: &Times, rounds: usize) -> Result<String, String> {
     ))
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// The median of values in their order; of an even number, the mean of the two in the middle.
-fn median(sorted: &[f64]) -> f64 {
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
-}
-
-/// The 95 % interval of the median of values in their order. It assumes no distribution: a value is below the median
-/// as often as a coin shows heads.
-fn interval(sorted: &[f64]) -> [f64; 2] {
-    let count = sorted.len();
-    // The probability of exactly `at` heads, and of at most as many.
-    let (mut exactly, mut at_most) = (0.5_f64.powi(count as i32), 0.0);
-    let mut skipped = 0;
-    for at in 0..count / 2 {
-        at_most += exactly;
-        if at_most > TAIL {
-            break;
-        }
-        skipped = at;
-        exactly *= (count - at) as f64 / (at + 1) as f64;
-    }
-    [sorted[skipped], sorted[count - 1 - skipped]]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interval_of_the_median_is_that_of_the_binomial_tables() {
-        for (count, skipped) in [(6, 0), (8, 0), (9, 1), (15, 3), (21, 5), (99, 39)] {
-            let values: Vec<f64> = (0..count).map(f64::from).collect();
-            let expected = [f64::from(skipped), f64::from(count - 1 - skipped)];
-            assert_eq!(interval(&values), expected, "{count}");
-        }
-    }
 
     #[test]
     fn a_line_has_the_ratio_of_speeds_and_needs_all_rounds() {
@@ -203,11 +141,5 @@ mod tests {
         );
         assert!(line("yield", &all["yield"], 7).is_err());
         assert!(add(&mut all, true, "yield").is_err());
-    }
-
-    #[test]
-    fn a_number_of_rounds_that_gives_no_interval_is_refused() {
-        assert_eq!(Rounds::of(Some(&"6")), Ok(Rounds(6)));
-        assert!(Rounds::of(Some(&"5")).is_err() && Rounds::of(None).is_err());
     }
 }

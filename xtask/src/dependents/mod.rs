@@ -11,7 +11,7 @@ mod table;
 
 use crate::limit::status_within;
 use crate::options::not_an_option;
-use bench::Rounds;
+use crate::rounds::Rounds;
 use outcome::Outcome;
 use packages::Copy;
 use std::fs::{self, File};

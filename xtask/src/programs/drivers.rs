@@ -1,16 +1,14 @@
-//! Programs that check their own work, and how long they take.
+//! Programs that check their own work.
 
 use crate::limit;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How waiters of mutexes get them, as `lockwright run --policy` knows it.
 pub const POLICIES: [&str; 3] = ["default", "fair", "cna"];
 /// The longest that a program may take.
-const LIMIT: Duration = Duration::from_secs(60);
-/// Repetitions of a measurement; those of glibc and of each policy take turns.
-const RUNS: usize = 7;
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// A program that says if it is right, and what it prints then.
 struct Driver {
@@ -46,8 +44,58 @@ const DRIVERS: [Driver; 4] = [
     },
 ];
 
-/// Programs whose locks are shared between processes, cancelled, or taken with real-time priorities.
-const OTHERS: [Driver; 3] = [
+const NODE: &str = "\
+const { Worker } = require('worker_threads');
+const work = `let sum = 0; for (let i = 0; i < 3e6; i++) sum += i; \
+    require('worker_threads').parentPort.postMessage(sum)`;
+let done = 0;
+for (let i = 0; i < 8; i++)
+    new Worker(work, { eval: true }).on('message', sum => {
+        if (sum === 4499998500000 && ++done === 8) console.log('all there');
+    });
+";
+
+/// Programs that people run: servers, languages, an encoder; and some whose locks are shared between processes,
+/// cancelled, or taken with real-time priorities.
+const OTHERS: [Driver; 9] = [
+    Driver {
+        name: "memcached",
+        line: &["sh", "-c", include_str!("memcached.sh")],
+        prints: "every answer is right",
+    },
+    Driver {
+        name: "CPython's tests of threads",
+        line: &[
+            "/usr/bin/python3",
+            "-m",
+            "test",
+            "test_thread",
+            "test_threading",
+            "test_threading_local",
+            "test_queue",
+            "test_threadsignals",
+            "test_threadedtempfile",
+        ],
+        prints: "result: SUCCESS",
+    },
+    Driver { name: "OpenJDK", line: &["sh", "-c", include_str!("java.sh")], prints: "all there" },
+    Driver { name: "Node", line: &["node", "-e", NODE], prints: "all there" },
+    Driver {
+        name: "x264",
+        line: &["sh", "-c", include_str!("encoder.sh")],
+        prints: "the same bytes",
+    },
+    Driver {
+        name: "db_bench of RocksDB",
+        line: &[
+            "db_bench",
+            "--benchmarks=fillrandom,readwhilewriting,verifychecksum",
+            "--threads=8",
+            "--num=20000",
+            "--db=/tmp/lockwright-db-bench",
+        ],
+        prints: "verifychecksum",
+    },
     Driver {
         name: "fio, processes",
         line: &[
@@ -72,24 +120,8 @@ const OTHERS: [Driver; 3] = [
     },
 ];
 
-/// What is measured: equal work, by 16 threads.
-const MEASURED: [(&str, &[&str]); 3] = [
-    ("kccachetest wicked", &["kccachetest", "wicked", "-th", "16", "25000"]),
-    ("tcumttest typical", &["tcumttest", "typical", "16", "12500"]),
-    (
-        "cache_bench, one shard",
-        &[
-            "cache_bench",
-            "-threads=16",
-            "-num_shard_bits=0",
-            "-cache_size=104857600",
-            "-value_bytes=100",
-            "-ops_per_thread=25000",
-        ],
-    ),
-];
-
-fn with(line: &[&str], library: Option<(&Path, &str)>) -> Command {
+/// The command, with glibc's locks or with ours and a policy.
+pub fn with(line: &[&str], library: Option<(&Path, &str)>) -> Command {
     let mut command = Command::new(line[0]);
     command.args(&line[1..]).current_dir(std::env::temp_dir());
     match library {
@@ -139,90 +171,6 @@ fn ends_well(driver: &Driver, library: Option<(&Path, &str)>) -> Result<bool, St
     }
 }
 
-/// What one run took.
-#[derive(Clone, Copy, Default)]
-struct Took {
-    wall_s: f64,
-    cpu_s: f64,
-    switches: f64,
-}
-
-/// A table of what the drivers take with glibc and with each policy, as medians.
-pub fn measure(library: &Path) -> Result<String, String> {
-    let mut text = format!(
-        "\n{}, {} CPUs, medians of {RUNS} interleaved runs\n\n| program, 16 threads | locks | s | CPU s | switches |\n\
-         |---|---|---:|---:|---:|\n",
-        processor(),
-        std::thread::available_parallelism().map_or(0, usize::from)
-    );
-    for (name, line) in MEASURED {
-        let variants = [None].into_iter().chain(POLICIES.map(|policy| Some((library, policy))));
-        let variants: Vec<_> = variants.collect();
-        let mut took = vec![Vec::new(); variants.len()];
-        for _ in 0..RUNS {
-            for (of, variant) in took.iter_mut().zip(&variants) {
-                of.push(one(line, *variant)?);
-            }
-        }
-        for (of, variant) in took.iter().zip(&variants) {
-            let locks = variant.map_or("glibc", |(_, policy)| policy);
-            let median = |field: fn(&Took) -> f64| median(of.iter().map(field).collect());
-            text += &format!(
-                "| {name} | {locks} | {:.2} | {:.2} | {:.0} |\n",
-                median(|it| it.wall_s),
-                median(|it| it.cpu_s),
-                median(|it| it.switches)
-            );
-        }
-    }
-    Ok(text)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// The shell says what its child took: CPU time, and how often the child lost its CPU or gave it up.
-fn one(line: &[&str], library: Option<(&Path, &str)>) -> Result<Took, String> {
-    let mut timed = vec!["python3", "-c", TIMED];
-    timed.extend(line);
-    let began = Instant::now();
-    let output = limit::output_within(&mut with(&timed, library), LIMIT);
-    let output = output.map_err(|why| format!("{}: {why}", line[0]))?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let numbers: Vec<f64> = text
-        .lines()
-        .next_back()
-        .into_iter()
-        .flat_map(|line| line.split(' ').filter_map(|word| word.parse().ok()))
-        .collect();
-    match numbers[..] {
-        [wall_s, cpu_s, switches] if output.status.success() => {
-            Ok(Took { wall_s, cpu_s, switches })
-        }
-        _ => {
-            Err(format!("{} failed after {:.1} s: {text}", line[0], began.elapsed().as_secs_f64()))
-        }
-    }
-}
-
-/// Runs its arguments, and says what that took.
-const TIMED: &str = "\
-import resource, subprocess, sys, time
-began = time.time()
-code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
-it = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(time.time() - began, it.ru_utime + it.ru_stime, it.ru_nvcsw + it.ru_nivcsw, file=sys.stderr)
-sys.exit(code)
-";
-
-fn processor() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
-    name.unwrap_or("a processor without a name").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,10 +183,5 @@ mod tests {
         assert!(ends(&["sh", "-c", "echo ok"]));
         assert!(!ends(&["sh", "-c", "echo ok; exit 1"]));
         assert!(!ends(&["sh", "-c", "echo error"]));
-    }
-
-    #[test]
-    fn a_median_is_the_one_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]).to_bits(), 2.0_f64.to_bits());
     }
 }

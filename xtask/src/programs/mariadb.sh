@@ -19,7 +19,7 @@ grep -q "liblockwright-pthread" /proc/$server/maps || test -z "$LIBRARY"
 mariadb --no-defaults --socket="$socket" --user=root --execute="create database sbtest"
 load() {
     sysbench oltp_read_write --db-driver=mysql --mysql-socket="$socket" --mysql-user=root --tables=4 \
-        --table-size=5000 --threads=16 --time="$SECONDS_OF_LOAD" "$@"
+        --table-size=5000 --threads=16 --percentile=99 --time="$SECONDS_OF_LOAD" "$@"
 }
 load prepare >prepare.log 2>&1
 load run

@@ -4,31 +4,42 @@
 mod drivers;
 mod glibc;
 mod mariadb;
+mod measure;
 mod needs;
 
 use crate::install;
 use crate::options::not_an_option;
+use crate::rounds::Rounds;
 use crate::stage::{Need, Stage};
 use std::path::{Path, PathBuf};
 
-pub const OPTIONS: &str = "[--quick]";
+pub const OPTIONS: &str = "[--quick | --measure [--runs N]]";
 
 /// Where everything that is made here is, below the root of the repository.
 const FOLDER: &str = "target/programs";
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Request {
-    is_quick: bool,
+pub enum Request {
+    /// Programs and tests that end as they do with glibc's locks: all, or the part of continuous integration.
+    Check { is_quick: bool },
+    /// How long programs take.
+    Measure(Rounds),
 }
 
 impl Request {
     /// Reads the arguments behind `programs`.
     pub fn of(arguments: &[&str]) -> Result<Self, String> {
         match arguments {
-            [] => Ok(Self { is_quick: false }),
-            ["--quick"] => Ok(Self { is_quick: true }),
-            [other, ..] => Err(not_an_option(other, OPTIONS)),
+            [] => Ok(Self::Check { is_quick: false }),
+            ["--quick"] => Ok(Self::Check { is_quick: true }),
+            ["--measure"] => Ok(Self::Measure(Rounds::default())),
+            ["--measure", "--runs", rest @ ..] if rest.len() < 2 => {
+                Rounds::of(rest.first()).map(Self::Measure)
+            }
+            ["--quick" | "--measure", other, ..] | [other, ..] => {
+                Err(not_an_option(other, OPTIONS))
+            }
         }
     }
 }
@@ -41,16 +52,22 @@ pub fn stage() -> Stage {
 
 /// Runs everything. `Ok(false)` if something differs from what it is with glibc's locks.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    needs::look(request.is_quick)?;
+    needs::look(*request == Request::Check { is_quick: true })?;
     let folder = root.join(FOLDER);
     let library = installed(root, &folder)?;
-    let tests_are_alike = glibc::run(&folder, &library, request.is_quick)?;
-    let drivers_are_right = drivers::check(&library)?;
-    if request.is_quick {
+    match request {
+        Request::Check { is_quick } => check(&folder, &library, *is_quick),
+        Request::Measure(rounds) => measure::run(&folder, &library, rounds).map(|()| true),
+    }
+}
+
+fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> {
+    let tests_are_alike = glibc::run(folder, library, is_quick)?;
+    let drivers_are_right = drivers::check(library)?;
+    if is_quick {
         return Ok(tests_are_alike && drivers_are_right);
     }
-    let others_are_right = drivers::check_others(&library)? & mariadb::run(&folder, &library)?;
-    print!("{}", drivers::measure(&library)?);
+    let others_are_right = drivers::check_others(library)? & mariadb::run(folder, library)?;
     Ok(tests_are_alike && drivers_are_right && others_are_right)
 }
 
@@ -67,8 +84,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_option() {
-        assert_eq!(Request::of(&["--quick"]), Ok(Request { is_quick: true }));
-        assert!(Request::of(&["--fast"]).is_err_and(|said| said.contains("--quick")));
+    fn the_part_of_continuous_integration_is_not_measured() {
+        assert_eq!(Request::of(&["--quick"]), Ok(Request::Check { is_quick: true }));
+        assert_eq!(Request::of(&["--measure"]), Ok(Request::Measure(Rounds::default())));
+        let nine = Rounds::of(Some(&"9")).expect("a number");
+        assert_eq!(Request::of(&["--measure", "--runs", "9"]), Ok(Request::Measure(nine)));
+        assert!(
+            Request::of(&["--measure", "--runs"]).is_err_and(|said| said.contains("--runs 21"))
+        );
+        for wrong in [&["--fast"][..], &["--quick", "--runs"], &["--measure", "--runs", "9", "9"]] {
+            assert!(Request::of(wrong).is_err_and(|said| said.contains("--quick")), "{wrong:?}");
+        }
     }
 }

@@ -16,7 +16,12 @@ const QUICK: [(&str, &str); 5] = [
     ("tcumttest", "tokyocabinet-bin"),
     ("cache_bench", "rocksdb-tools"),
 ];
-const FULL: [(&str, &str); 6] = [
+const FULL: [(&str, &str); 11] = [
+    ("memcached", "memcached"),
+    ("db_bench", "rocksdb-tools"),
+    ("node", "nodejs"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("x264", "x264"),
     ("stress-ng", "stress-ng"),
     ("fio", "fio"),
     ("sysbench", "sysbench"),
@@ -25,6 +30,9 @@ const FULL: [(&str, &str); 6] = [
     // Asks the system what a program took.
     ("python3", "python3"),
 ];
+
+/// CPython's own tests, of the Python that Debian has.
+const CPYTHON_TESTS: &str = "/usr/lib/python3.11/test/test_threading.py";
 
 /// The sources of glibc, as Debian packs them.
 pub fn glibc_sources() -> Option<std::path::PathBuf> {
@@ -39,6 +47,9 @@ pub fn look(is_quick: bool) -> Result<(), String> {
     let mut packages: Vec<_> = missing.map(|(_, package)| *package).collect();
     if glibc_sources().is_none() {
         packages.push("glibc-source");
+    }
+    if !is_quick && !Path::new(CPYTHON_TESTS).exists() {
+        packages.push("libpython3.11-testsuite");
     }
     match packages.is_empty() {
         true => Ok(()),

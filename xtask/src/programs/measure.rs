@@ -1,0 +1,208 @@
+//! How long the same work takes with glibc's locks and with ours.
+
+use super::drivers::{LIMIT, POLICIES, with};
+use super::mariadb;
+use crate::install::{cc, succeed};
+use crate::limit;
+use crate::rounds::{Rounds, interval, median, sorted};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The same work by some threads.
+struct Work {
+    name: &'static str,
+    threads: usize,
+    line: Vec<String>,
+    /// Those of our policies that are measured next to glibc.
+    policies: &'static [&'static str],
+}
+
+/// Threads that contend, and how many there are.
+const THREADS: [usize; 4] = [1, 2, 4, 16];
+
+/// A program of which each thread does its part: what comes before that number, and what all threads do together. One
+/// thread needs three seconds or more.
+const CONTENDED: [(&str, &[&str], usize); 3] = [
+    ("kccachetest wicked", &["kccachetest", "wicked", "-th", "{threads}", "{part}"], 5_120_000),
+    ("tcumttest typical", &["tcumttest", "typical", "{threads}", "{part}"], 2_560_000),
+    (
+        "cache_bench, one shard",
+        &[
+            "cache_bench",
+            "-threads={threads}",
+            "-num_shard_bits=0",
+            "-cache_size=104857600",
+            "-value_bytes=100",
+            "-ops_per_thread={part}",
+        ],
+        640_000,
+    ),
+];
+
+/// Pairs of lock and unlock that nobody disturbs.
+const PAIRS: &str = "320000000";
+
+/// What one run took.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    wall_s: f64,
+    cpu_s: f64,
+    switches: f64,
+}
+
+/// Measures, and prints a row as soon as it is known. Makes no claim about the numbers.
+pub fn run(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String> {
+    let (processor, cpus) =
+        (processor(), std::thread::available_parallelism().map_or(0, usize::from));
+    println!(
+        "{processor}, {cpus} CPUs, {} interleaved rounds: medians, and the median of the ratios with its 95 % interval\n",
+        rounds.count()
+    );
+    println!("| program | threads | locks | s | CPU s | switches | time, as a part of glibc's |");
+    println!("|---|---:|---|---:|---:|---:|---|");
+    for work in works(&pair(folder)?) {
+        one_work(&work, library, rounds)?;
+    }
+    println!(
+        "\n| MariaDB, 16 threads | transactions per second | 99 % within, ms | both, as a part of glibc's |"
+    );
+    println!("|---|---:|---:|---|");
+    mariadb::measure(folder, library, rounds)
+}
+
+fn works(pair: &Path) -> Vec<Work> {
+    let pair = |threads: usize| Work {
+        name: "a pair that nobody disturbs",
+        threads,
+        line: vec![pair.to_string_lossy().into(), threads.to_string(), PAIRS.into()],
+        policies: &["default"],
+    };
+    let contended = CONTENDED.iter().flat_map(|&(name, line, all)| {
+        THREADS.map(|threads| Work {
+            name,
+            threads,
+            line: filled(line, threads, all),
+            policies: if threads == 16 { &POLICIES } else { &["default"] },
+        })
+    });
+    [1, 2].map(pair).into_iter().chain(contended).collect()
+}
+
+fn filled(line: &[&str], threads: usize, all: usize) -> Vec<String> {
+    let part = (all / threads).to_string();
+    let threads = threads.to_string();
+    line.iter().map(|word| word.replace("{threads}", &threads).replace("{part}", &part)).collect()
+}
+
+/// The program that does the pairs, compiled.
+fn pair(folder: &Path) -> Result<PathBuf, String> {
+    let program = folder.join("pair");
+    let mut cc = cc();
+    cc.args(["-std=gnu11", "-O2", "-pthread", "-o"]).arg(&program);
+    cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/pthread/tests/pair.c"));
+    succeed(cc)?;
+    Ok(program)
+}
+
+fn one_work(work: &Work, library: &Path, rounds: &Rounds) -> Result<(), String> {
+    let line: Vec<&str> = work.line.iter().map(String::as_str).collect();
+    let mut of_glibc = Vec::new();
+    let mut ours = vec![Vec::new(); work.policies.len()];
+    for round in 0..rounds.count() {
+        eprint!("\r{}, {} threads: round {}   ", work.name, work.threads, round + 1);
+        // glibc is the first one in every other round, and the last one in the others.
+        if round % 2 == 0 {
+            of_glibc.push(one(&line, None)?);
+        }
+        for (of, policy) in ours.iter_mut().zip(work.policies) {
+            of.push(one(&line, Some((library, policy)))?);
+        }
+        if round % 2 != 0 {
+            of_glibc.push(one(&line, None)?);
+        }
+    }
+    eprintln!();
+    let start = format!("| {} | {} |", work.name, work.threads);
+    println!("{start} glibc | {} | 1 |", medians(&of_glibc));
+    for (of, policy) in ours.iter().zip(work.policies) {
+        let ratios = of.iter().zip(&of_glibc).map(|(ours, theirs)| ours.wall_s / theirs.wall_s);
+        println!("{start} {policy} | {} | {} |", medians(of), ratio(ratios));
+    }
+    Ok(())
+}
+
+fn medians(of: &[Took]) -> String {
+    let of = |field: fn(&Took) -> f64| median(&sorted(of.iter().map(field)));
+    format!("{:.2} | {:.2} | {:.0}", of(|it| it.wall_s), of(|it| it.cpu_s), of(|it| it.switches))
+}
+
+/// The median of ratios and its interval, for a reader.
+pub fn ratio(ratios: impl Iterator<Item = f64>) -> String {
+    let ratios = sorted(ratios);
+    let [low, high] = interval(&ratios);
+    format!("{:.2} [{low:.2}, {high:.2}]", median(&ratios))
+}
+
+/// The shell says what its child took: CPU time, and how often the child lost its CPU or gave it up.
+fn one(line: &[&str], library: Option<(&Path, &str)>) -> Result<Took, String> {
+    let mut timed = vec!["python3", "-c", TIMED];
+    timed.extend(line);
+    let began = Instant::now();
+    let output = limit::output_within(&mut with(&timed, library), LIMIT);
+    let output = output.map_err(|why| format!("{}: {why}", line[0]))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let numbers: Vec<f64> = text
+        .lines()
+        .next_back()
+        .into_iter()
+        .flat_map(|line| line.split(' ').filter_map(|word| word.parse().ok()))
+        .collect();
+    match numbers[..] {
+        [wall_s, cpu_s, switches] if output.status.success() => {
+            Ok(Took { wall_s, cpu_s, switches })
+        }
+        _ => {
+            Err(format!("{} failed after {:.1} s: {text}", line[0], began.elapsed().as_secs_f64()))
+        }
+    }
+}
+
+/// Runs its arguments, and says what that took.
+const TIMED: &str = "\
+import resource, subprocess, sys, time
+began = time.time()
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+it = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(time.time() - began, it.ru_utime + it.ru_stime, it.ru_nvcsw + it.ru_nivcsw, file=sys.stderr)
+sys.exit(code)
+";
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    name.unwrap_or("a processor without a name").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_together_do_the_same_work() {
+        let works = works(Path::new("pair"));
+        for (name, _, all) in CONTENDED {
+            let done = works.iter().filter(|work| work.name == name).map(|work| {
+                let last = work.line.last().expect("the part of a thread");
+                let part: usize =
+                    last.rsplit('=').next().and_then(|part| part.parse().ok()).expect("a number");
+                part * work.threads
+            });
+            assert_eq!(done.collect::<Vec<_>>(), [all; THREADS.len()], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval() {
+        assert_eq!(ratio([1.0, 0.5, 0.8, 0.9, 0.7, 0.6].into_iter()), "0.75 [0.50, 1.00]");
+    }
+}

@@ -1,0 +1,81 @@
+//! Measurements in rounds, and what they say.
+
+/// Of fewer ratios there is no 95 % interval.
+const ROUNDS_MIN: usize = 6;
+/// The part of cases that an interval may miss at each end.
+const TAIL: f64 = 0.025;
+
+/// How often each program runs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rounds(usize);
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self(21)
+    }
+}
+
+impl Rounds {
+    /// Reads the argument behind `--runs`.
+    pub fn of(argument: Option<&&str>) -> Result<Self, String> {
+        let rounds = argument.and_then(|value| value.parse().ok());
+        let rounds = rounds.filter(|rounds| *rounds >= ROUNDS_MIN);
+        rounds.map(Self).ok_or_else(|| {
+            format!("`--runs` needs a number from {ROUNDS_MIN} on, such as `--runs 21`")
+        })
+    }
+    /// The number.
+    pub fn count(&self) -> usize {
+        self.0
+    }
+}
+
+/// The values in their order.
+pub fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The median of values in their order; of an even number, the mean of the two in the middle.
+pub fn median(sorted: &[f64]) -> f64 {
+    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
+/// The 95 % interval of the median of values in their order. It assumes no distribution: a value is below the median
+/// as often as a coin shows heads.
+pub fn interval(sorted: &[f64]) -> [f64; 2] {
+    let count = sorted.len();
+    // The probability of exactly `at` heads, and of at most as many.
+    let (mut exactly, mut at_most) = (0.5_f64.powi(count as i32), 0.0);
+    let mut skipped = 0;
+    for at in 0..count / 2 {
+        at_most += exactly;
+        if at_most > TAIL {
+            break;
+        }
+        skipped = at;
+        exactly *= (count - at) as f64 / (at + 1) as f64;
+    }
+    [sorted[skipped], sorted[count - 1 - skipped]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_the_median_is_that_of_the_binomial_tables() {
+        for (count, skipped) in [(6, 0), (8, 0), (9, 1), (15, 3), (21, 5), (99, 39)] {
+            let values: Vec<f64> = (0..count).map(f64::from).collect();
+            let expected = [f64::from(skipped), f64::from(count - 1 - skipped)];
+            assert_eq!(interval(&values), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_rounds_that_gives_no_interval_is_refused() {
+        assert_eq!(Rounds::of(Some(&"6")), Ok(Rounds(6)));
+        assert!(Rounds::of(Some(&"5")).is_err() && Rounds::of(None).is_err());
+    }
+}
