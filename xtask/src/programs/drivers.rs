@@ -57,7 +57,12 @@ for (let i = 0; i < 8; i++)
 
 /// Programs that people run: servers, languages, an encoder; and some whose locks are shared between processes,
 /// cancelled, or taken with real-time priorities.
-const OTHERS: [Driver; 9] = [
+const OTHERS: [Driver; 10] = [
+    Driver {
+        name: "valgrind",
+        line: &["valgrind", "--tool=helgrind", "tcumttest", "typical", "2", "200"],
+        prints: "ok",
+    },
     Driver {
         name: "memcached",
         line: &["sh", "-c", include_str!("memcached.sh")],

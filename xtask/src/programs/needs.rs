@@ -16,7 +16,8 @@ const QUICK: [(&str, &str); 5] = [
     ("tcumttest", "tokyocabinet-bin"),
     ("cache_bench", "rocksdb-tools"),
 ];
-const FULL: [(&str, &str); 11] = [
+const FULL: [(&str, &str); 12] = [
+    ("valgrind", "valgrind"),
     ("memcached", "memcached"),
     ("db_bench", "rocksdb-tools"),
     ("node", "nodejs"),

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OURS_OR(ours, glibc) (__builtin_expect(__tsan_init != NULL, 0) ? (glibc) : (ours))
+#define OURS_OR(ours, glibc) (lw_stands_aside() ? (glibc) : (ours))
 
 /*
  * The versions that a function has in glibc; the last is the default one. `OF_A_B` has one of version A and the default
@@ -29,7 +29,7 @@
 int lw_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
     /* glibc writes the kind, as its own functions and debuggers know it, and zero everywhere else. */
-    if (attributes != NULL || __tsan_init != NULL)
+    if (attributes != NULL || lw_stands_aside())
         return lw_glibc_mutex_init(mutex, attributes);
     memset(mutex, 0, sizeof *mutex);
     return 0;
@@ -125,7 +125,7 @@ CONDVAR(broadcast)
 int lw_pthread_cond_clockwait(pthread_cond_t *condvar, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *deadline)
 {
-    if (__tsan_init != NULL)
+    if (lw_stands_aside())
         return lw_glibc_cond_clockwait(condvar, mutex, clock, deadline);
     return clock < 0 ? EINVAL : lw_condvar_wait(condvar, mutex, clock, deadline);
 }
@@ -135,7 +135,7 @@ OF_30_34(pthread_cond_clockwait)
 
 int lw_pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
-    if (attributes != NULL || __tsan_init != NULL)
+    if (attributes != NULL || lw_stands_aside())
         return lw_glibc_rwlock_init(lock, attributes);
     memset(lock, 0, sizeof *lock);
     return 0;

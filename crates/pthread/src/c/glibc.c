@@ -34,6 +34,40 @@ static void *find(const char *name, const char *version)
     return found;
 }
 
+extern void __tsan_init(void) __attribute__((weak));
+enum lw_standing lw_standing;
+
+/* Valgrind answers this sequence of instructions, which changes nothing for a processor. Request 0x1001 asks if it is. */
+static bool is_under_valgrind(void)
+{
+    volatile uint64_t request[6] = {0x1001};
+    uint64_t answer = 0;
+#if defined(__x86_64__)
+    __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi; xchgq %%rbx, %%rbx"
+                     : "+d"(answer) : "a"(request) : "cc", "memory");
+#elif defined(__aarch64__)
+    register uint64_t result __asm__("x3") = answer;
+    register volatile uint64_t *arguments __asm__("x4") = request;
+    __asm__ volatile("ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51; ror x12, x12, #61; orr x10, x10, x10"
+                     : "+r"(result) : "r"(arguments) : "cc", "memory");
+    answer = result;
+#endif
+    return answer != 0;
+}
+
+enum lw_standing lw_decide_standing(void)
+{
+    static const char said[] = "lockwright: the locks stay those of glibc, because this program runs under a tool that "
+                               "watches them\n";
+    enum lw_standing undecided = LW_UNDECIDED;
+    enum lw_standing decided = __tsan_init != NULL || is_under_valgrind() ? LW_ASIDE : LW_OURS;
+    bool is_first = __atomic_compare_exchange_n(&lw_standing, &undecided, decided, false, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED);
+    if (is_first && decided == LW_ASIDE && write(2, said, sizeof said - 1) < 0)
+        return decided;
+    return decided;
+}
+
 /* Each is looked up when it is first needed, which may be before the constructor, and at the latest by that. */
 #define DEFINE(name, version, parameters, arguments)                                                \
     static int(*found_##name) parameters;                                                           \
@@ -91,9 +125,10 @@ static __attribute__((constructor)) void prepare(void)
 #define FIND(name, version, parameters, arguments) find_##name();
     LW_FUNCTIONS(FIND)
     find_shared_mark();
+    if (lw_stands_aside())
+        return;
     find_tid();
     lw_read_choices();
     lw_prepare();
-    if (__tsan_init == NULL)
-        lw_choices_are_made();
+    lw_choices_are_made();
 }

@@ -10,10 +10,23 @@
 #include <threads.h>
 #include <time.h>
 
-/* Name, version in which glibc for x86-64 introduced it, parameters, arguments. */
-/* ThreadSanitizer's own versions of these functions have to meet those of glibc. */
-extern void __tsan_init(void) __attribute__((weak));
+/*
+ * All functions are glibc's in a program with ThreadSanitizer and under valgrind: their own versions of these functions
+ * have to meet those of glibc. Decided at the first call, because objects of the two kinds may not be mixed.
+ */
+enum lw_standing { LW_UNDECIDED, LW_OURS, LW_ASIDE };
+extern enum lw_standing lw_standing;
+enum lw_standing lw_decide_standing(void);
 
+static inline bool lw_stands_aside(void)
+{
+    enum lw_standing standing = __atomic_load_n(&lw_standing, __ATOMIC_RELAXED);
+    if (__builtin_expect(standing == LW_UNDECIDED, 0))
+        standing = lw_decide_standing();
+    return __builtin_expect(standing == LW_ASIDE, 0);
+}
+
+/* Name, version in which glibc for x86-64 introduced it, parameters, arguments. */
 #define LW_FUNCTIONS(DO)                                                                              \
     DO(mutex_init, "2.2.5", (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a))               \
     DO(mutex_destroy, "2.2.5", (pthread_mutex_t *m), (m))                                             \

@@ -37,6 +37,9 @@ fn of_elf(elf: &Elf) -> String {
     if elf.is_static {
         return "no. It is linked statically, so its locks are its own.".into();
     }
+    if elf.is_of_musl {
+        return "no. Its C library is musl, and the library is for glibc.".into();
+    }
     let mut text = match (elf.imports.is_empty(), languages.is_empty()) {
         (true, true) => {
             return "no. Neither it nor its libraries call the locks of the C library. It may\n\
@@ -74,9 +77,10 @@ mod tests {
         let of = |is_static, imports: &[String], own_locks: &[&'static str]| {
             let (imports, own_locks) = (imports.iter().cloned(), own_locks.iter().copied());
             let (imports, own_locks) = (imports.collect(), own_locks.collect());
-            of_elf(&Elf { is_static, imports, own_locks })
+            of_elf(&Elf { is_static, imports, own_locks, is_of_musl: false })
         };
         assert!(of(true, &[], &["Go"]).contains("statically"));
+        assert!(of_elf(&Elf { is_of_musl: true, ..Elf::default() }).contains("musl"));
         assert!(of(false, &[], &["Rust"]).starts_with("no. Locks of Rust"));
         assert!(of(false, &imports, &["Rust"]).starts_with("in part"));
         assert!(of(false, &[], &[]).starts_with("no. Neither"));

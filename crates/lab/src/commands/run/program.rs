@@ -1,8 +1,10 @@
 //! What kind of file a program is.
 
-use object::{Object, ObjectSegment, ObjectSymbol, read::elf::ElfFile64};
+use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
+use object::{Object, ObjectSegment, ObjectSymbol, elf::FileHeader64};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -26,6 +28,8 @@ pub enum ProgramFile {
 pub struct Elf {
     /// It needs no dynamic linker, so no library can be put in front.
     pub is_static: bool,
+    /// Its dynamic linker and its locks are those of musl.
+    pub is_of_musl: bool,
     /// The functions of pthread and C11 threads that it, or a library that it names, imports.
     pub imports: BTreeSet<String>,
     /// Languages whose locks are on futexes of their own.
@@ -61,17 +65,8 @@ pub fn has_other_rights(path: &Path) -> bool {
 /// Reads the file.
 pub fn read(path: &Path) -> std::io::Result<ProgramFile> {
     let bytes = fs::read(path)?;
-    if let Some(line) = bytes.strip_prefix(b"#!") {
-        let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        let line = String::from_utf8_lossy(line);
-        let mut words = line.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let is_env = Path::new(first).file_name() == Some(OsStr::new("env"));
-        let named = words.find(|word| !word.starts_with('-')).filter(|_| is_env);
-        let interpreter = named.and_then(|name| find(OsStr::new(name)));
-        return Ok(ProgramFile::Script {
-            interpreter: interpreter.unwrap_or_else(|| first.into()),
-        });
+    if let Some(interpreter) = interpreter(&bytes) {
+        return Ok(ProgramFile::Script { interpreter });
     }
     let Some(mut elf) = of_elf(&bytes) else { return Ok(ProgramFile::Other) };
     for library in libraries(path).iter().filter(|_| !elf.is_static) {
@@ -79,6 +74,17 @@ pub fn read(path: &Path) -> std::io::Result<ProgramFile> {
         elf.imports.extend(of_library.into_iter().flat_map(|it| it.imports));
     }
     Ok(ProgramFile::Elf(elf))
+}
+
+/// The program that interprets a script.
+fn interpreter(script: &[u8]) -> Option<PathBuf> {
+    let line = script.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let is_env = Path::new(first).file_name() == Some(OsStr::new("env"));
+    let named = words.find(|word| !word.starts_with('-')).filter(|_| is_env);
+    Some(named.and_then(|name| find(OsStr::new(name))).unwrap_or_else(|| first.into()))
 }
 
 /// What the file says; nothing if it is not for this computer.
@@ -92,7 +98,12 @@ fn of_elf(bytes: &[u8]) -> Option<Elf> {
     if !is_ours {
         return None;
     }
-    let mut of = Elf { is_static: !has_interpreter(&file), ..Elf::default() };
+    let linker = linker(bytes);
+    let mut of = Elf {
+        is_static: linker.is_none(),
+        is_of_musl: linker.is_some_and(is_of_musl),
+        ..Elf::default()
+    };
     for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_undefined()) {
         let name = symbol.name().unwrap_or_default();
         if is_lock(name) {
@@ -115,10 +126,28 @@ fn of_elf(bytes: &[u8]) -> Option<Elf> {
     Some(of)
 }
 
-fn has_interpreter(file: &ElfFile64<'_, object::Endianness>) -> bool {
-    use object::read::elf::ProgramHeader;
-    let endian = file.endian();
-    file.elf_program_headers().iter().any(|it| it.p_type(endian) == object::elf::PT_INTERP)
+/// The path of the dynamic linker that the program asks for. The start of the file is enough.
+fn linker(bytes: &[u8]) -> Option<&[u8]> {
+    let header = FileHeader64::<object::Endianness>::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let mut segments = header.program_headers(endian, bytes).ok()?.iter();
+    segments.find_map(|segment| segment.interpreter(endian, bytes).ok().flatten())
+}
+
+fn is_of_musl(linker: &[u8]) -> bool {
+    let name = linker.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    name.starts_with(b"ld-musl-")
+}
+
+/// Returns true if the program, or the one that interprets it, has the locks of musl.
+pub fn has_locks_of_musl(path: &Path) -> bool {
+    const START: u64 = 1 << 16;
+    let mut start = Vec::new();
+    let is_read = fs::File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    match interpreter(&start) {
+        Some(program) => program != path && has_locks_of_musl(&program),
+        None => is_read.is_ok() && linker(&start).is_some_and(is_of_musl),
+    }
 }
 
 /// Functions whose objects are ours.
@@ -172,6 +201,14 @@ mod tests {
         assert!(!elf.is_static && elf.own_locks.contains("Rust"), "{elf:?}");
         let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         assert_eq!(read(&text).ok(), Some(ProgramFile::Other));
+    }
+
+    #[test]
+    fn a_program_of_musl_names_its_linker() {
+        assert!(is_of_musl(b"/lib/ld-musl-x86_64.so.1"));
+        assert!(!is_of_musl(b"/lib64/ld-linux-x86-64.so.2"));
+        let here = env::current_exe().expect("this program");
+        assert_eq!(has_locks_of_musl(&here), cfg!(target_env = "musl"));
     }
 
     #[test]

@@ -38,7 +38,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let library = library(args.library.as_deref())?;
     let mut command = Command::new(&path);
     command.arg0(name).args(&args.program[1..]);
-    command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD").as_deref()));
+    if program::has_locks_of_musl(&path) {
+        eprintln!("lockwright: `{shown}` keeps its locks: its C library is musl, not glibc");
+    } else {
+        command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD").as_deref()));
+    }
     command.env("LOCKWRIGHT_POLICY", &args.policy);
     if args.verbose {
         command.env("LOCKWRIGHT_VERBOSE", "1");
