@@ -106,20 +106,20 @@ impl Part {
         format!("{}-of-{}", self.number, self.of)
     }
 
-    /// Its trials, the long ones first. The longest goes to the first part, and each next one to the part that has
+    /// Its trials and their keys, the long ones first. The longest goes to the first part, and each next one to the part that has
     /// least to do. Which part a trial belongs to follows from all keys and estimates, so all computers agree.
-    pub(crate) fn of(self, trials: &Trials) -> Vec<Trial> {
+    pub(crate) fn of(self, trials: &Trials) -> Vec<(String, Trial)> {
         let mut all: Vec<_> =
             trials.iter().map(|trial| (Reverse(trial.cost()), trial.key(), trial)).collect();
         all.sort_unstable_by(|(a, a_key, _), (b, b_key, _)| (a, a_key).cmp(&(b, b_key)));
         all.dedup_by(|(_, a, _), (_, b, _)| a == b);
         let mut parts: BinaryHeap<_> = (1..=self.of).map(|part| Reverse((0, part))).collect();
         let mut own = Vec::new();
-        for (Reverse(cost), _, trial) in all {
+        for (Reverse(cost), key, trial) in all {
             if let Some(Reverse((load, part))) = parts.pop() {
                 parts.push(Reverse((load + cost, part)));
                 if part == self.number {
-                    own.push(trial.clone());
+                    own.push((key, trial.clone()));
                 }
             }
         }

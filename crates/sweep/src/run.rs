@@ -47,7 +47,7 @@ pub fn run(
     let mut own = part.of(trials);
     let of_part = own.len();
     let done = store.done()?;
-    own.retain(|trial| !done.contains(&trial.key()));
+    own.retain(|(key, _)| !done.contains(key));
     progress.expect(own.len());
     let ran = Ran { trials: of_part, were_there: of_part - own.len(), ..Ran::default() };
     let shared = Mutex::new(Shared { store, ran, error: None });
@@ -56,14 +56,14 @@ pub fn run(
         // ordering: Relaxed; the numbers only hand out trials, and the flag only ends the loop.
         while !ends.load(Ordering::Relaxed)
             && !interrupt::is_requested()
-            && let Some(trial) = own.get(next.fetch_add(1, Ordering::Relaxed))
+            && let Some((key, trial)) = own.get(next.fetch_add(1, Ordering::Relaxed))
         {
             let started = Instant::now();
             let result = trial.run();
             let seconds = started.elapsed().as_secs_f64();
-            let object = trial.line(&result);
+            let object = trial.line(key, &result);
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match shared.store.add(&object, &trial.key(), seconds) {
+            match shared.store.add(&object, key, seconds) {
                 Ok(()) => {
                     shared.ran.ran += 1;
                     shared.ran.failed += usize::from(result.is_err());

@@ -194,7 +194,7 @@ impl Trial {
     }
 
     /// The line of its result, with its key and the code that made it.
-    pub(crate) fn line(&self, result: &Result<Outcome, SimulatedError>) -> String {
+    pub(crate) fn line(&self, key: &str, result: &Result<Outcome, SimulatedError>) -> String {
         let measured = match result {
             Err(error) => Measured { failed: Some(error.to_string()), ..Measured::default() },
             Ok(outcome) => Measured {
@@ -214,14 +214,14 @@ impl Trial {
         };
         #[derive(Serialize)]
         struct Whole<'a> {
-            key: String,
+            key: &'a str,
             code: &'static str,
             #[serde(flatten)]
             described: Described<'a>,
             #[serde(flatten)]
             measured: Measured,
         }
-        let whole = Whole { key: self.key(), code: CODE, described: self.described(), measured };
+        let whole = Whole { key, code: CODE, described: self.described(), measured };
         serde_json::to_string(&whole).unwrap_or_default()
     }
 }

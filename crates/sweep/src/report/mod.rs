@@ -60,9 +60,6 @@ struct GainPoint {
 
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// What of a line is not a part of a setting.
-const OF_LOCK: [&str; 2] = ["lock", "seed"];
-
 /// Throughput by lock, summed over seeds, with the number of them.
 type ByLock = BTreeMap<String, (f64, u64)>;
 
@@ -117,7 +114,7 @@ impl GainReport {
         };
         let (over, of) = (named(over, 0)?, named(of, 1)?);
         let columns = telling(&cells);
-        let settings = gains(&cells, question, [&of, &over]);
+        let settings = gains(&cells, &columns, question, [&of, &over]);
         let points: Vec<_> = cells
             .values()
             .filter_map(|cell| {
@@ -242,7 +239,8 @@ fn lock_and_setting(description: &str) -> (String, BTreeMap<String, String>) {
         match column.strip_prefix("tunables.") {
             Some(tunable) => tunables += &format!(" {tunable}={value}"),
             None if column == "lock" => lock = value,
-            None if OF_LOCK.contains(&&*column) => {}
+            // Runs with other seeds are added up.
+            None if column == "seed" => {}
             None => drop(values.insert(column, value)),
         }
     }
@@ -270,10 +268,10 @@ fn telling(cells: &BTreeMap<(String, usize), Cell>) -> Vec<String> {
 /// The gain in each setting.
 fn gains(
     cells: &BTreeMap<(String, usize), Cell>,
+    columns: &[String],
     question: &Question,
     locks: [&str; 2],
 ) -> Vec<SettingGain> {
-    let columns = telling(cells);
     let mut settings: BTreeMap<&String, Vec<&Cell>> = BTreeMap::new();
     for ((setting, _), cell) in cells {
         settings.entry(setting).or_default().push(cell);
