@@ -106,8 +106,9 @@ impl Part {
         format!("{}-of-{}", self.number, self.of)
     }
 
-    /// Its trials and their keys, the long ones first. The longest goes to the first part, and each next one to the part that has
-    /// least to do. Which part a trial belongs to follows from all keys and estimates, so all computers agree.
+    /// Its trials and their keys, the long ones first. The longest goes to the first part, and each next one to the
+    /// part that has least to do. Which part a trial belongs to follows from all keys and estimates, so all computers
+    /// agree.
     pub(crate) fn of(self, trials: &Trials) -> Vec<(String, Trial)> {
         let mut all: Vec<_> =
             trials.iter().map(|trial| (Reverse(trial.cost()), trial.key(), trial)).collect();
