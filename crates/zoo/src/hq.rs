@@ -93,6 +93,27 @@ bugs! {
         source: "design: H6 of the lock's table of orderings",
         edits: [relax "hq/queue.rs": "metadata.queue(before).next.store(own.into(), Release)"],
     }
+    "173" PendingForgetsMode in HQ, seen EXPLORED_EDIT {
+        what: "The pending waiter takes over by a store of the lower half, as in the queued spinlock, in every mode. The lock was undecided, and is in queued mode now, with an invalid tail.",
+        source: "hq-bounded: its pending waiter stores in queued mode only",
+        tests: [simulated("hq::it_queues_by_numa_node_after_many_handoffs_and_not_before")],
+        edits: [
+            change "hq/mod.rs":
+                "F::TURN.is_under_load() && before.mode() == Mode::Queued" => "true",
+        ],
+    }
+    "174" WithdrawalForgetsMode in HQ, seen EXPLORED_EDIT {
+        what: "A thread that finds a queue takes its pending bit back by a store of the byte, as in the queued spinlock. The mode is in that byte, and the ends of the list of queues become the newest waiter.",
+        source: "design: the mode shares a byte with the pending bit",
+        tests: [simulated("hq::a_thread_that_takes_its_pending_bit_back_keeps_the_mode")],
+        edits: [
+            change "hq/mod.rs": "self.word.fetch_and(!word::PENDING, Relaxed)"
+                => r"{
+                    self.word.store_byte1(2, Relaxed);
+                    0
+                }",
+        ],
+    }
     "160" NotReserved in HQ_BOUNDED, seen BY_LOOM {
         what: "The owner turns the lock to HQ mode while the queue for its waiters is open. A thread of its node finds this queue empty and appends it, so that it is in the list twice.",
         source: "design: the owner reserves the queue before the lock turns",

@@ -23,6 +23,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use word::Mode;
 
 /// What the hierarchical queued spinlock asks for.
 pub trait HqPlatform:
@@ -150,11 +151,23 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             // ordering: Acquire; H4.
             self.word.cond_load(Acquire, |bits| !HqWord::from_bits(bits).is_locked());
         }
-        // (*,m,1,0) -> (*,m,0,1): the mode shares a byte with the pending bit, so this is not a store.
-        // ordering: Relaxed; the next owner is ordered by our own release, H4.
-        self.word.fetch_add(word::PENDING_TO_LOCKED, Relaxed);
+        self.take_as_pending(seen);
         P::count(Event::lock_pending);
         true
+    }
+
+    /// Takes the lock as its pending waiter, which has seen it free. It found `before` when it set the pending bit.
+    fn take_as_pending(&self, before: HqWord) {
+        if F::TURN.is_under_load() && before.mode() == Mode::Queued {
+            // (*,queued,1,0) -> (*,queued,0,1): only an owner with waiters leaves queued mode, or a head that finds no
+            // pending bit. There was no waiter, and there has been no new owner.
+            // ordering: Relaxed; the next owner is ordered by our own release, H4.
+            self.word.store_half0(word::QUEUED_HELD_HALF, Relaxed);
+        } else {
+            // (*,m,1,0) -> (*,m,0,1): the mode shares a byte with the pending bit, so this is not a store.
+            // ordering: Relaxed; the next owner is ordered by our own release, H4.
+            self.word.fetch_add(word::PENDING_TO_LOCKED, Relaxed);
+        }
     }
 
     /// No queue node is left: compete for the word without a place in the queue.

@@ -5,10 +5,12 @@
 
 use super::pool::{Joined, Metadata};
 use super::queue::{Role, link_behind, prepare};
+use super::word::Mode;
 use super::{HqPlatform, HqPolicy, HqPosted, HqSpinlock, HqWord};
-use crate::platform::Cells;
+use crate::platform::{Atomic, Cells};
 use crate::queue::{NodeId, node};
 use crate::raw::{Order, RawLock};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// The lock whose waiters go straight to a queue: no thread becomes the pending waiter, so two waiters are enough for
 /// two queues. If not `IN_ORDER`, it begins as it is after much contention: the first waiter decides how threads
@@ -83,6 +85,16 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
     pub fn number_of_use(&self) -> u64 {
         let metadata = Metadata::<P>::of(&self.0.word);
         metadata.entry.use_by(metadata.name).unwrap_or(0)
+    }
+    /// Returns `true` if the lock is in HQ mode.
+    pub fn is_in_hq_mode(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        HqWord::from_bits(self.0.word.load(Relaxed)).mode() == Mode::Hq
+    }
+    /// Sets the pending bit, as a thread that found the lock held by a thread and without a waiter, and comes only now.
+    /// Returns `true` if it has taken the lock.
+    pub fn lock_pending_late(&self) -> bool {
+        self.0.lock_pending(HqWord::FREE.held())
     }
     /// Takes the lock, as a thread that found it in HQ mode in the use with this number, and comes to the queue only
     /// now.

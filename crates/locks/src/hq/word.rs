@@ -38,6 +38,8 @@ pub const PENDING: u32 = 1 << PENDING_SHIFT;
 const TYPE: u32 = 1 << TYPE_SHIFT;
 /// The tail of a lock without a mode, in place: bit 31 alone.
 const INVALID_TAIL: u32 = 1 << 31;
+/// The lower half of `(*, queued, 0, 1)`.
+pub const QUEUED_HELD_HALF: u16 = HqWord::FREE.held().bits() as u16;
 /// From `(*, 1, 0)` to `(*, 0, 1)`, by addition.
 pub const PENDING_TO_LOCKED: u32 = (LOCKED as u32).wrapping_sub(PENDING);
 
@@ -226,6 +228,14 @@ mod tests {
         assert!(handed.is_handed_to_pending() && handed.is_legal());
         let taken = HqWord::from_bits(handed.bits().wrapping_add(PENDING_TO_LOCKED));
         assert_eq!(taken, HqWord::UNDECIDED.held());
+    }
+
+    #[test]
+    fn in_queued_mode_a_pending_waiter_takes_over_by_a_store_of_the_lower_half() {
+        let queued = HqWord::FREE.queued(NodeId::new(5).code());
+        let handed = HqWord::from_bits(queued.bits() | PENDING);
+        let taken = handed.bits() >> 16 << 16 | u32::from(QUEUED_HELD_HALF);
+        assert_eq!(HqWord::from_bits(taken), queued.held());
     }
 
     #[test]

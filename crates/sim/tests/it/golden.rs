@@ -120,7 +120,7 @@ const GOLDEN: &[Golden] = &[
     ("cna-v15_unreduced", "58728167ce3f6b602935ad951295f93a", 81322, 2188),
     ("cna-v15_10ms", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
     ("hq", "74d9f5726e0becdea47f6533d50949c7", 62435, 2051),
-    ("hq-bounded", "cbf091b95a1b590cc1935c79111bf931", 184952, 5537),
+    ("hq-bounded", "adf3dc7ef25c3e2f91efbeeb8b0e9b7a", 174191, 5270),
     ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
     ("park-full_spin", "44fa388eedfe691fc61f5f2c2e9ab547", 59825, 1240),
     ("park-steal-full_spin", "23ed4b62f812b9ea50afcd52c661319e", 62759, 1302),

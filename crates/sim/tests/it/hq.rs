@@ -1,11 +1,13 @@
 //! What the hierarchical queued spinlock promises about its modes and about order.
 
 use crate::machines::machine;
-use crate::programs::{has, section};
+use crate::programs::{has, section, sharing};
 use lockwright::events::Event;
+use lockwright::hq::testing::QueuesAtOnce;
+use lockwright::raw::RawLock;
 use lockwright::tunables::Tunable;
 use lockwright_sim::any_lock::AnyLock;
-use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread};
+use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Sim, Simulation, thread};
 
 /// How long each owner holds the lock.
 const HOLD_NS: u64 = 500;
@@ -175,4 +177,18 @@ fn the_bounded_lock_goes_back_to_one_queue_and_turns_again() {
     assert_eq!(report.failures, []);
     // Once before the pause, and once after it.
     assert_eq!(report.count_of(Event::hq_mode_on), 2);
+}
+
+#[test]
+fn a_thread_that_takes_its_pending_bit_back_keeps_the_mode() {
+    sharing(QueuesAtOnce::<Sim>::new(), machine(1, 2, 1)).ends(&[(0, &|lock| {
+        let absent = lock.enqueue_absent();
+        assert!(lock.is_in_hq_mode());
+        assert!(!lock.lock_pending_late());
+        assert!(lock.is_in_hq_mode(), "the bit was taken back together with the mode");
+        // SAFETY: a waiter of this lock, and no other thread acts for it.
+        unsafe { lock.act_for(absent) };
+        // SAFETY: taken in its name.
+        unsafe { lock.unlock() };
+    })]);
 }
