@@ -26,6 +26,8 @@ mod rounds;
 mod sanitize;
 mod stage;
 mod std_tests;
+#[cfg(test)]
+mod studies;
 mod sweeps;
 mod targets;
 mod tidy;

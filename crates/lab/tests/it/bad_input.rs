@@ -44,6 +44,8 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("explore --on x5_4", "x5-4"),
         ("study --plot out.svg", "name what to run"),
         ("study cna-treshold --json out.json", "cna-threshold"),
+        ("study cna-threshold --lock std --json out.json", "leave it out"),
+        ("study cna-threshold --lock tickte", "ticket"),
         ("bench --workload opne1", "open1"),
         ("bench --workload hadoff", "handoff"),
         ("bench --on dl890", "dl980"),

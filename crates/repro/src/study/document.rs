@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::list::{Study, StudyPoint};
+use lockwright::registry::LockRow;
 use lockwright_cells::simulated::Outcome;
 use lockwright_cells::stats::Summary;
 use lockwright_report::{
@@ -30,7 +31,7 @@ pub struct StudyDocument {
     /// Point by point, lock by lock.
     pub rows: Vec<StudyRow>,
     #[serde(skip)]
-    locks: &'static [&'static str],
+    locks: Vec<&'static str>,
     #[serde(skip)]
     shows_fairness: bool,
 }
@@ -105,7 +106,12 @@ fn least_of_average(ops: &[u64]) -> f64 {
 
 impl StudyDocument {
     /// A study that has found nothing yet.
-    pub(super) fn new(study: &Study, seed: u64, machines: &[Prepared]) -> Self {
+    pub(super) fn new(
+        study: &Study,
+        locks: &[&'static LockRow],
+        seed: u64,
+        machines: &[Prepared],
+    ) -> Self {
         let of = |machine: &Prepared| OfMachine {
             machine: machine.label,
             calibration_hash: machine.simulated.calibration_hash().map(String::from),
@@ -128,7 +134,7 @@ impl StudyDocument {
             runs: study.schedulings().len() * study.seeds as usize,
             interrupted: false,
             rows: Vec::new(),
-            locks: study.locks,
+            locks: locks.iter().map(|lock| lock.name).collect(),
             shows_fairness: study.shows_fairness,
         }
     }

@@ -167,7 +167,7 @@ pub static STUDIES: &[Study] = &[
         placement: ThreadPlacement::Scheduler56,
         is_guest: false,
         shows_fairness: false,
-        locks: &["qspinlock", "cna-v15", "hq"],
+        locks: &["qspinlock", "cna-v15", "hq-bounded", "hq"],
         seeds: 2,
         points: all_thread_counts,
     },

@@ -7,16 +7,19 @@ pub use document::StudyDocument;
 use document::StudyRow;
 use list::StudyPoint;
 pub use list::{STUDIES, Study, StudyMachine};
+use lockwright::registry::LockRow;
 use lockwright_cells::cell::{Purpose, Settings};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_cells::simulated::{Cell, Outcome, SimulatedMachine, registered, run_cells};
+use lockwright_cells::simulated::{Cell, Outcome, SimulatedMachine, run_cells};
 use lockwright_report::Progress;
 use lockwright_sim::machine::Parameters;
 
-/// Simulates a study, until Ctrl-C. `keep` gets the document after each point.
+/// Simulates a study of these locks, until Ctrl-C. They are compared with the first one. `keep` gets the document after
+/// each point.
 pub fn run(
     study: &Study,
+    locks: &[&'static LockRow],
     seed: u64,
     progress: Progress,
     keep: &mut dyn FnMut(&StudyDocument) -> Result<(), Error>,
@@ -24,13 +27,12 @@ pub fn run(
     let machines =
         study.machines.iter().map(|machine| Prepared::new(machine, study.workload.name()));
     let machines = machines.collect::<Result<Vec<_>, _>>()?;
-    let mut document = StudyDocument::new(study, seed, &machines);
+    let mut document = StudyDocument::new(study, locks, seed, &machines);
     let cells: Vec<_> = machines
         .iter()
         .flat_map(|machine| points(study, machine).into_iter().map(move |point| (machine, point)))
         .collect();
-    progress
-        .expect(cells.len() * study.locks.len() * study.schedulings().len() * study.seeds as usize);
+    progress.expect(cells.len() * locks.len() * study.schedulings().len() * study.seeds as usize);
     for (at, (machine, point)) in cells.iter().enumerate() {
         progress.say(&format!(
             "simulated {}, {} {}: {} of {}",
@@ -40,7 +42,7 @@ pub fn run(
             at + 1,
             cells.len()
         ));
-        let rows = simulate(study, point, machine, seed, progress)?;
+        let rows = simulate(study, locks, point, machine, seed, progress)?;
         document.interrupted = interrupt::is_requested();
         if document.interrupted {
             break;
@@ -86,6 +88,7 @@ impl Prepared {
 /// All locks at a point.
 fn simulate(
     study: &Study,
+    locks: &[&'static LockRow],
     point: &StudyPoint,
     machine: &Prepared,
     seed: u64,
@@ -109,8 +112,6 @@ fn simulate(
     };
     let schedulings = study.schedulings();
     let runs = schedulings.len() * study.seeds as usize;
-    let locks = study.locks.iter().map(|lock| registered(lock)).collect::<Result<Vec<_>, _>>();
-    let locks = locks.map_err(|error| Error::Measurement(error.to_string()))?;
     let of_lock = |&lock: &_| {
         let seeds = 0..study.seeds;
         schedulings.iter().flat_map(move |&s| seeds.clone().map(move |at| cell(lock, s, at)))
@@ -120,9 +121,9 @@ fn simulate(
     let outcomes: Result<Vec<Outcome>, _> =
         run_cells(&cells, workers, &|_| progress.advance(1)).into_iter().collect();
     let outcomes = outcomes.map_err(|error| Error::Measurement(error.to_string()))?;
-    let rows = study.locks.iter().zip(outcomes.chunks(runs));
+    let rows = locks.iter().zip(outcomes.chunks(runs));
     let mut rows: Vec<_> =
-        rows.map(|(lock, outcomes)| StudyRow::new(point, lock, outcomes)).collect();
+        rows.map(|(lock, outcomes)| StudyRow::new(point, lock.name, outcomes)).collect();
     if study.compares_machines() {
         document::compare(&mut rows, machine.label);
     }

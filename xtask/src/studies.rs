@@ -1,0 +1,74 @@
+//! The tables of `docs/studies/numa-succession.md`: those of its CSV file.
+
+use std::collections::BTreeMap;
+
+/// A cell: operations per microsecond, the gain over the first lock in percent, and the fairness factor.
+type StudyCell = [f64; 3];
+
+/// What the CSV file has: by lock, number of threads and machine. Locks and machines in the order of the file.
+struct StudyNumbers<'a> {
+    locks: Vec<&'a str>,
+    machines: Vec<&'a str>,
+    cells: BTreeMap<(&'a str, u64, &'a str), StudyCell>,
+}
+
+impl<'a> StudyNumbers<'a> {
+    fn of(csv: &'a str) -> Self {
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().expect("a line with names");
+        let place = |name: &str| names.iter().position(|it| *it == name).expect("a column");
+        let [machine, x, lock] = ["machine", "x", "lock"].map(place);
+        let numbers = ["ops_per_us", "gain_percent", "fairness_factor"].map(place);
+        let mut all = Self { locks: Vec::new(), machines: Vec::new(), cells: BTreeMap::new() };
+        for line in lines {
+            let (lock, machine) = (line[lock], line[machine]);
+            let threads = line[x].parse().expect("a number of threads");
+            let cell = numbers.map(|at| line[at].parse().expect("a number"));
+            for (known, name) in [(&mut all.locks, lock), (&mut all.machines, machine)] {
+                if !known.contains(&name) {
+                    known.push(name);
+                }
+            }
+            all.cells.insert((lock, threads, machine), cell);
+        }
+        all
+    }
+
+    /// The table of a lock: what the first one does, and what the others gain.
+    fn table(&self, lock: &str) -> String {
+        let mut threads: Vec<u64> = self.cells.keys().map(|(_, threads, _)| *threads).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        let heads: String = self.machines.iter().map(|machine| format!(" `{machine}` |")).collect();
+        let mut table =
+            format!("| threads |{heads}\n|{}\n", "---:|".repeat(self.machines.len() + 1));
+        for threads in threads {
+            let cell = |machine: &&str| match self.cells.get(&(lock, threads, *machine)) {
+                Some([ops, _, _]) if lock == self.locks[0] => format!(" {ops:.2} |"),
+                Some([_, gain, fairness]) => format!(" {} ({fairness:.2}) |", percent(*gain)),
+                None => "  |".into(),
+            };
+            let cells: String = self.machines.iter().map(cell).collect();
+            table += &format!("| {threads} |{cells}\n");
+        }
+        table
+    }
+}
+
+/// A whole number with its sign, and 0 without one.
+fn percent(gain: f64) -> String {
+    let rounded = format!("{gain:+.0}");
+    if rounded[1..] == *"0" { "0".into() } else { rounded }
+}
+
+#[test]
+fn the_tables_of_numa_succession_are_those_of_its_csv_file() {
+    let studies = crate::repository::root().join("docs/studies");
+    let read = |name| std::fs::read_to_string(studies.join(name)).expect("a file of the study");
+    let (text, csv) = (read("numa-succession.md"), read("numa-succession.csv"));
+    let numbers = StudyNumbers::of(&csv);
+    for lock in &numbers.locks {
+        let table = numbers.table(lock);
+        assert!(text.contains(&table), "the table of `{lock}` should be\n\n{table}");
+    }
+}
