@@ -6,7 +6,8 @@
 //! vCPUs wait for a paravirtual lock, each handoff takes as long as a kick, and with few hot locks such a convoy
 //! never ends. With this number it ends when fewer vCPUs come to wait, and the published builds look like that.
 //! The unfair and the paravirtual columns alone decided the number, when `park` stood for the lock before the patch.
-//! That lock steals, as `park-steal` does. The number was not chosen again.
+//! That lock steals, as `park-steal` does. With 13 locks it fits the first host better and the second one no better.
+//! The numbers are in `docs/fidelity.md`.
 
 use super::build::{COMPUTE, PARALLEL, SERIAL, WORKLOAD};
 use super::measure::TableMeasure::{self, Average, BuildTime, Greatest, InBuild, Least};
