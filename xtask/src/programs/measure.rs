@@ -60,7 +60,7 @@ pub fn run(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String>
     );
     println!("| program | threads | locks | s | CPU s | switches | time, as a part of glibc's |");
     println!("|---|---:|---|---:|---:|---:|---|");
-    for work in works(&pair(folder)?) {
+    for work in works(&compiled(folder, "pair")?) {
         one_work(&work, library, rounds)?;
     }
     println!(
@@ -94,12 +94,12 @@ fn filled(line: &[&str], threads: usize, all: usize) -> Vec<String> {
     line.iter().map(|word| word.replace("{threads}", &threads).replace("{part}", &part)).collect()
 }
 
-/// The program that does the pairs, compiled.
-fn pair(folder: &Path) -> Result<PathBuf, String> {
-    let program = folder.join("pair");
+/// A program of the folder `crates/pthread/tests`, compiled.
+pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let program = folder.join(name);
     let mut cc = cc();
     cc.args(["-std=gnu11", "-O2", "-pthread", "-o"]).arg(&program);
-    cc.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/pthread/tests/pair.c"));
+    cc.arg(format!("{}/../crates/pthread/tests/{name}.c", env!("CARGO_MANIFEST_DIR")));
     succeed(cc)?;
     Ok(program)
 }

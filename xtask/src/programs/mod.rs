@@ -3,6 +3,7 @@
 
 mod drivers;
 mod glibc;
+mod lost;
 mod mariadb;
 mod measure;
 mod needs;
@@ -67,7 +68,9 @@ fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> 
     if is_quick {
         return Ok(tests_are_alike && drivers_are_right);
     }
-    let others_are_right = drivers::check_others(library)? & mariadb::run(folder, library)?;
+    let others_are_right = drivers::check_others(library)?
+        & lost::run(folder, library)?
+        & mariadb::run(folder, library)?;
     Ok(tests_are_alike && drivers_are_right && others_are_right)
 }
 
