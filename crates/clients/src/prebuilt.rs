@@ -47,6 +47,20 @@ impl QueueState for TwoSetAside {
     const SECONDARY: &'static [u32] = &[4, 5];
 }
 
+/// The head, and a waiter that it may set aside as soon as another one has queued behind it.
+pub struct OneToSort;
+impl QueueState for OneToSort {
+    const NAME: &'static str = "one-to-sort";
+    const PRIMARY: &'static [u32] = &[2, 3];
+}
+
+/// The head, and three waiters that it may set aside.
+pub struct ThreeToSort;
+impl QueueState for ThreeToSort {
+    const NAME: &'static str = "three-to-sort";
+    const PRIMARY: &'static [u32] = &[2, 3, 4, 5];
+}
+
 /// The head alone, and threads that still take it for an owner without waiters: they set the pending
 /// bit and take it back. One of them finds no queue node, so that it does not join the queue then.
 pub struct LateWithoutNode;

@@ -17,7 +17,7 @@ use crate::percpu_rwlock::ReaderPlatform;
 use crate::qspinlock::resilient::{HolderPlatform, RawResilientSpinLock};
 use crate::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
-    StealOnceFullSpin, cna,
+    StealOnceFullSpin, TwoLevel, cna,
 };
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
@@ -358,6 +358,8 @@ locks! { $ P;
         "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
     cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs> [spins slowpath],
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
+    two_level: "two-level", Product, QSpinlock<P, TwoLevel> [deadline spins slowpath],
+        "the queued spinlock with the idea of hq: waiters in a list for each NUMA node, the lists in a list";
     resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],

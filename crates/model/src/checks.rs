@@ -35,7 +35,7 @@ use lockwright::qspinlock::resilient::RawResilientSpinLock;
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
-    StealOnceFullSpin, Succession,
+    StealOnceFullSpin, Succession, TwoLevel,
 };
 use lockwright::registry::{self, LOCKS, LockRow};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -46,7 +46,9 @@ use lockwright::tunables::Tunable;
 use lockwright::word_lock::WordLock;
 use lockwright_clients::clients_of;
 use lockwright_clients::osq::Leave;
-use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
+use lockwright_clients::prebuilt::{
+    FromQueue, LateWithSecondary, LateWithoutNode, OneToSort, ThreeToSort, TwoSetAside,
+};
 use lockwright_clients::try_lock::TryLock;
 use std::any::TypeId;
 
@@ -114,6 +116,7 @@ own_rows! {
     Also CnaSpinlock<Loom, V15> => of_cna::<V15>;
     Also CnaSpinlock<Loom, V15Unreduced> => of_cna::<V15Unreduced>;
     Also CnaSpinlock<Loom, V15TenMs> => of_cna::<V15TenMs>;
+    Also QSpinlock<Loom, TwoLevel> => of_two_level;
     Also QSpinlock<Loom, Fifo, Park> => sleeping_checks::of_fifo::<Park>;
     Also QSpinlock<Loom, Fifo, ParkFullSpin> => sleeping_checks::of_fifo::<ParkFullSpin>;
     Also QSpinlock<Loom, Fifo, StealOnceFullSpin> => sleeping_checks::of_fifo::<StealOnceFullSpin>;
@@ -217,6 +220,34 @@ pub fn mixtures() -> Vec<(&'static str, MachineSettings)> {
     let far = MIXTURES.iter().map(|(on, numa)| (*on, machine(numa, 16, 1_000_000)));
     let near = AT_ONCE.iter().zip(&MIXTURES).map(|(on, (_, numa))| (*on, machine(numa, 0, 1)));
     far.chain(near).collect()
+}
+
+/// Where the threads are, then the head and three waiters: two lists, or one with two waiters.
+const TO_SORT: [(&str, [u32; CPUS as usize]); 2] =
+    [("nodes 010120", [0, 1, 0, 1, 2, 0]), ("nodes 120110", [1, 2, 0, 1, 1, 0])];
+/// The same, where each handoff with lists aside ends the turn.
+const IN_TURNS: [&str; 2] = ["nodes 010120, in turns", "nodes 120110, in turns"];
+
+/// The machines on which succession in two levels is explored.
+pub fn to_sort() -> Vec<(&'static str, MachineSettings)> {
+    let far = TO_SORT.iter().map(|(on, numa)| (*on, MachineSettings::flat(CPUS).with_numa(numa)));
+    let near = far.clone().zip(IN_TURNS).map(|((_, settings), on)| {
+        (on, settings.with_tunable(Tunable::hqlock_fairness_threshold, 0))
+    });
+    far.chain(near).collect()
+}
+
+fn of_two_level(lock: &'static LockRow) -> Vec<Check> {
+    let settings = MachineSettings::flat(3).with_numa(&[0, 1, 2]);
+    let mut checks = in_the_queue::<TwoLevel>(lock, settings);
+    for (on, settings) in to_sort() {
+        checks.push(row::<FromQueue<Loom, TwoLevel, ThreeToSort>>(lock, on, 2, settings));
+    }
+    // The threads are of the head's node, and queue behind one of another node.
+    let behind = MachineSettings::flat(CPUS).with_numa(&[0, 0, 0, 1, 0, 0]);
+    checks.push(row::<FromQueue<Loom, TwoLevel, OneToSort>>(lock, "nodes 0001", 2, behind));
+    checks.extend(of_timed::<TwoLevel>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
+    checks
 }
 
 fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {

@@ -9,14 +9,16 @@ use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
 };
 use lockwright::qspinlock::testing::QueueOnly;
-use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession};
+use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession, TwoLevel};
 use lockwright::registry::find;
 use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
 use lockwright_clients::exclusion::MutualExclusion;
-use lockwright_clients::prebuilt::{FromQueue, LateWithSecondary, LateWithoutNode, TwoSetAside};
+use lockwright_clients::prebuilt::{
+    FromQueue, LateWithSecondary, LateWithoutNode, ThreeToSort, TwoSetAside,
+};
 use lockwright_clients::try_lock::TryLock;
-use lockwright_model::checks::{Bounds, CPUS, checks_of, mixtures};
+use lockwright_model::checks::{Bounds, CPUS, checks_of, mixtures, to_sort};
 use lockwright_model::{CheckDepth, Explored, Loom, LoomRun, MachineSettings};
 
 fn run(threads: usize, settings: MachineSettings) -> LoomRun {
@@ -63,10 +65,14 @@ fn fifo_holds_without_queue_nodes() {
     assert_reaches(&seen, &[Event::lock_no_node]);
 }
 
-/// Explores `C` on every mixture of the table; each event has to be counted in one of them.
 fn explore_mixtures<C: Client>(events: &[Event]) {
+    explore_on::<C>(mixtures(), events);
+}
+
+/// Explores `C` on all machines of a table; each event has to be counted on one of them.
+fn explore_on<C: Client>(machines: Vec<(&str, MachineSettings)>, events: &[Event]) {
     let mut counts = vec![0; events.len()];
-    for (_, settings) in mixtures() {
+    for (_, settings) in machines {
         let seen = explore::<C>(&run(2, settings));
         for (count, event) in counts.iter_mut().zip(events) {
             *count += seen.count_of(*event);
@@ -135,6 +141,12 @@ fn cna_v15_with_the_longer_threshold_holds() {
 #[test]
 fn cna_v15_without_shuffle_reduction_holds() {
     cna_holds::<V15Unreduced>(SPLICES);
+}
+
+#[test]
+fn succession_in_two_levels_holds() {
+    holds_in_the_queue::<TwoLevel>(MachineSettings::flat(3).with_numa(&[0, 1, 2]));
+    explore_on::<FromQueue<Loom, TwoLevel, ThreeToSort>>(to_sort(), SPLICES);
 }
 
 #[test]

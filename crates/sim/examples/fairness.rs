@@ -78,8 +78,11 @@ fn overtaking(lock: &AnyLock) -> Finding {
     let of_threshold = (1 << log2).max(ns / HOLD_NS + 2);
     let max = of_threshold + 2 * PER_SOCKET - 1;
     let checks = Checks { overtaking_max: u32::try_from(max).ok(), ..Checks::default() };
-    let tunables =
-        vec![(Tunable::numa_spinlock_threshold, log2), (Tunable::numa_spinlock_threshold_ns, ns)];
+    let tunables = vec![
+        (Tunable::numa_spinlock_threshold, log2),
+        (Tunable::numa_spinlock_threshold_ns, ns),
+        (Tunable::hqlock_fairness_threshold, 1 << log2),
+    ];
     let config = Config { checks, tunables, ..Config::window(0, 5_000_000) };
     let report = storm(lock, config);
     report.failures.first().map(ToString::to_string)

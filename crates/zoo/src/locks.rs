@@ -38,6 +38,9 @@ pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
 pub const CNA: &[&str] =
     &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];
 
+/// Succession in two levels.
+pub const TWO_LEVEL: &[&str] = &["two-level"];
+
 /// Those whose waiters may have deadlines and leave the queue.
 pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];
 pub const RESILIENT: &[&str] = &["resilient"];

@@ -97,6 +97,49 @@ bugs! {
                 => "self.scan::<P, C>(me, self.id, u32::MAX);",
         ],
     }
+    "190" ListsForgotten in TWO_LEVEL, seen BY_LOOM {
+        what: "The head takes the lock from the end of the queue and grants the first list, but not the other ones with it. Their waiters wait for ever.",
+        source: "design: all lists go with the head",
+        edits: [change "qspinlock/two_level.rs": "Alone::Granted(first_of_list::<P>(named(first)))" => "Alone::Granted(Grant::plain(named(first)))"],
+    }
+    "191" LastNotMoved in TWO_LEVEL, seen EXPLORED {
+        what: "A waiter is appended to a list whose first waiter still names the one before as the last. The next one that is appended takes its place, and it is forgotten.",
+        source: "design: who appends moves the end",
+        edits: [remove "qspinlock/two_level.rs": "first_node.prev.store(link_to(id), Relaxed);"],
+    }
+    "192" ListTwice in TWO_LEVEL, seen SOON {
+        what: "A list is put in front of the queue and stays among those that are set aside. Its waiters are granted twice.",
+        source: "design: a waiter is in one list",
+        edits: [change "qspinlock/two_level.rs": "list_behind::<P>(to)" => "list_behind::<P>(to).or(Some(first))"],
+    }
+    "193" TurnNeverOver in TWO_LEVEL, seen LATE {
+        what: "The threshold is never reached. Lists wait as long as another NUMA node has any waiter.",
+        source: CNA_REVIEWED,
+        edits: [
+            change "qspinlock/two_level.rs": "me.intra_count.load(Relaxed) >= handoffs_max(P::tunable)"
+                => "false",
+        ],
+    }
+    "194" ListPublishedUnordered in TWO_LEVEL, seen MEMORY {
+        what: "The head cuts the circle of the first list and publishes its end without a release. The cut may overwrite the link of a newly arriving thread.",
+        source: CNA_VERIFIED,
+        edits: [relax "qspinlock/two_level.rs": "word.compare_exchange(seen.bits(), left, Release, Relaxed)"],
+    }
+    "195" SortedUnordered in TWO_LEVEL, seen MEMORY {
+        what: "The head looks at the next waiter without acquiring the link. It may read a waiter's NUMA node as it was before the waiter initialised its queue node.",
+        source: CNA_VERIFIED,
+        edits: [relax "qspinlock/two_level.rs": "linked(me.next.load(Acquire))"],
+    }
+    "197" SortedBehindUnordered in TWO_LEVEL, seen MEMORY {
+        what: "The head sets the next waiter aside and goes on with the one behind it without having acquired its link. This is bug 195, one waiter further.",
+        source: CNA_VERIFIED,
+        edits: [relax "qspinlock/two_level.rs": "node::<P>(waiter).next.load(Acquire)"],
+    }
+    "196" CircleLeftOpen in TWO_LEVEL, seen BY_LOOM {
+        what: "The head cuts the circle of the first list, finds that a thread has joined, and does not close it again. The first waiter of that list is forgotten.",
+        source: "design: a head that fails leaves the lists as they were",
+        edits: [remove "qspinlock/two_level.rs": "last_node.next.store(first, Relaxed);"],
+    }
     "47" GrantChosenEarly in CNA_LOOKING_TWICE, seen SOON {
         what: "The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue by then, and the next one is forgotten.",
         source: "design: a grant is chosen after the last reordering",

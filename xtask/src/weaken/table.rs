@@ -72,6 +72,7 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("futex3/", Checker::Loom(&["futex3", "futex3-spin"])),
     ("qspinlock/", Checker::Loom(QUEUED)),
     ("qspinlock/cna/", Checker::Loom(CNA)),
+    ("qspinlock/two_level.rs", Checker::Loom(&["two-level"])),
     // The first attempt is another one under a policy that barges.
     ("qspinlock/mod.rs", Checker::Loom(&["qspinlock", "hybrid-bounded"])),
     ("qspinlock/pv/", Checker::Loom(SLEEPING)),

@@ -30,6 +30,7 @@ fn every_lock_is_listed() {
         "cna-v10_posted",
         "cna-v11",
         "cna-v15",
+        "two-level",
         "resilient",
         "unfair",
         "ticket",

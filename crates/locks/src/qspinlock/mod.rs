@@ -11,11 +11,13 @@ mod succession;
 #[cfg(feature = "internals")]
 pub mod testing;
 mod timed;
+mod two_level;
 mod waiting;
 mod word;
 
 pub use pv::{Hybrid, HybridBounded, Park, ParkFullSpin, StealOnce, StealOnceFullSpin};
 pub use succession::{Alone, Fifo, Grant, Succession};
+pub use two_level::TwoLevel;
 pub use waiting::{Spin, Waiting};
 pub use word::{LOCKED, PENDING, SLOW, Word};
 

@@ -16,11 +16,12 @@
 //!       waiting          spinners' queue  sleepers' list
 //! ```
 //!
-//! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and
-//! `since_ns` belong to CNA. `claim` and `cpu` belong to the platform that hands nodes out, `random`
-//! to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting policies
-//! that sleep, `prev` to the queue of optimistic spinners, which one may leave, `thread` to the list of
-//! sleepers of `kernel_mutex`. The lists of the reference locks whose waiters sleep use `next`, `prev` and `kick`, too.
+//! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and `since_ns` belong
+//! to CNA and to succession in two levels, which also uses `prev`. `claim` and `cpu` belong to the platform that
+//! hands nodes out, `random` to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting
+//! policies that sleep, `prev` to the queue of optimistic spinners, which one may leave, `thread` to the list of
+//! sleepers of `kernel_mutex`. The lists of the reference locks whose waiters sleep use `next`, `prev` and `kick`,
+//! too.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, NodeId, QueueNodes, Zeroed};
 use core::sync::atomic::AtomicU32 as Private;
@@ -89,7 +90,8 @@ pub struct QNode<P: Cells> {
     pub(crate) numa: P::U32,
     /// Handoffs within the NUMA node since the secondary queue was last empty.
     pub(crate) intra_count: P::U32,
-    /// When the secondary queue was last empty, in nanoseconds; 0 when it is empty.
+    /// When the secondary queue was last empty, in nanoseconds; 0 when it is empty. In two levels, of the first waiter
+    /// of a list: the link to the first one of the list behind, or 0.
     pub(crate) since_ns: P::U64,
     /// For the platform's `claim_node`; locks do not touch it.
     pub claim: Private,
@@ -103,7 +105,8 @@ pub struct QNode<P: Cells> {
     pub(crate) kicked: Private,
     /// What it sleeps on: 1 once it was kicked.
     pub(crate) kick: P::U32,
-    /// Tail code of the waiter in front; 0 for the head. See `osq`.
+    /// Tail code of the waiter in front; 0 for the head. See `osq`. In two levels, of the first waiter of a list: the
+    /// link to its last one.
     pub(crate) prev: P::U32,
     /// The number of its thread, for a release that hands the lock to it. See `kernel_mutex`.
     pub(crate) thread: P::U64,

@@ -14,6 +14,9 @@ const COUNTING: [&str; 3] = ["cna", "cna-v10_limited", "cna-v10_posted"];
 const TIMING: [&str; 6] =
     ["cna-v10_time", "cna-v11", "cna-v13", "cna-v15", "cna-v15_unreduced", "cna-v15_10ms"];
 
+/// CNA's idea with a list for each NUMA node. It counts handoffs, too, with a threshold of its own.
+const IN_LISTS: &str = "two-level";
+
 /// How long each owner holds the lock, exactly: longer than a head needs to find it busy, so that
 /// v15, which looks around only meanwhile, does so.
 const HOLD_NS: u64 = 500;
@@ -110,6 +113,57 @@ fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_handoffs() {
 }
 
 #[test]
+fn a_list_is_passed_for_at_most_a_turn_of_each_other_node_twice() {
+    const HANDOFFS: u64 = 40;
+    // The others' turns are one with two NUMA nodes, and two with three.
+    for (sockets, others) in [(2, 1), (3, 2)] {
+        let storm = |handoffs| Storm::on(sockets).set(Tunable::hqlock_fairness_threshold, handoffs);
+        let threads = u64::from(sockets) * 8;
+        let bound = 2 * others * (HANDOFFS + 1) + passed_before_queueing(threads);
+        let report = storm(HANDOFFS).overtaking_max(bound).run(IN_LISTS);
+        assert_eq!(report.failures, [], "{sockets}");
+        assert!(report.count_of(Event::cna_flush_threshold) > 2, "{sockets}");
+        // The threshold is used, and nothing else keeps the bound. Eight waiters of a turn may have come before.
+        let least = others * (HANDOFFS - 8) - 1;
+        assert!(is_overtaken(&storm(HANDOFFS).overtaking_max(least).run(IN_LISTS)), "{sockets}");
+        let never = Tunable::hqlock_fairness_threshold.max();
+        assert!(is_overtaken(&storm(never).overtaking_max(bound).run(IN_LISTS)), "{sockets}");
+    }
+}
+
+/// A head behind which waiters of two other sockets queue in turn, and then one of its own. Returns the order in which
+/// the threads get the lock, and how many are set aside.
+fn in_turn_behind(name: &str) -> (Vec<u32>, u64) {
+    let order = RefCell::new(Vec::new());
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(&machine(3, 16, 1), &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    // The owner, a pending waiter, the head, the others, the last.
+    for (number, cpu) in (0..).zip([0, 1, 2, 16, 32, 17, 33, 3]) {
+        let order = &order;
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(u64::from(number) * 5_000_000);
+            hold(lock, || {
+                order.borrow_mut().push(number);
+                thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
+            });
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    (order.into_inner(), report.count_of(Event::cna_set_aside))
+}
+
+#[test]
+fn in_lists_a_waiter_is_set_aside_once_and_then_follows_those_of_its_node() {
+    let by_node = vec![0, 1, 2, 7, 3, 5, 4, 6];
+    assert_eq!(in_turn_behind(IN_LISTS), (by_node.clone(), 4));
+    // The one queue of CNA is sorted again.
+    assert_eq!(in_turn_behind("cna"), (by_node, 5));
+    assert_eq!(in_turn_behind("qspinlock").1, 0);
+}
+
+#[test]
 fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_time() {
     const NS: u64 = 100_000;
     // Two NUMA nodes, so once. Heads follow each other no faster than owners, which bounds how many
@@ -127,7 +181,7 @@ fn waiters_set_aside_are_passed_for_at_most_the_threshold_in_time() {
 
 #[test]
 fn switched_off_or_on_one_socket_waiters_are_served_in_order() {
-    let policies = || COUNTING.into_iter().chain(TIMING);
+    let policies = || COUNTING.into_iter().chain(TIMING).chain([IN_LISTS]);
     for name in policies() {
         for (sockets, setting) in [(2, NUMA_OFF), (1, NUMA_AUTO), (1, NUMA_OFF)] {
             let report = Storm::on(sockets).set(Tunable::numa_spinlock, setting).fifo().run(name);
@@ -155,6 +209,7 @@ fn one_against_a_socket(name: &str, urgent: Vec<usize>) -> RunReport {
         ..Storm::on(3)
             .set(Tunable::numa_spinlock_threshold, Tunable::numa_spinlock_threshold.max())
             .set(Tunable::numa_spinlock_threshold_ns, Tunable::numa_spinlock_threshold_ns.max())
+            .set(Tunable::hqlock_fairness_threshold, Tunable::hqlock_fairness_threshold.max())
             .overtaking_max(passed_before_queueing(9))
     };
     storm.run(name)
@@ -171,7 +226,7 @@ fn an_urgent_waiter_is_never_set_aside() {
         });
         passed.filter(|&passed| passed == lone).count()
     };
-    for name in COUNTING.into_iter().chain(TIMING) {
+    for name in COUNTING.into_iter().chain(TIMING).chain([IN_LISTS]) {
         let urgent = one_against_a_socket(name, vec![lone]);
         assert_eq!(passes(&urgent), 0, "{name}");
         // Others are, so that it is granted in front of a secondary queue.
@@ -186,14 +241,17 @@ fn an_urgent_waiter_is_never_set_aside() {
 /// own have queued; then it takes the lock. Returns how many are set aside in the run.
 fn late_arrivals(name: &str, remote: u32) -> u64 {
     let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let of_socket = remote.max(16);
+    let machine = machine(2, of_socket, 1);
+    let mut simulation = Simulation::new(&machine, &mut arena, 1, Config::default());
     let lock = (AnyLock::named(name).alloc)(&mut simulation);
     // The owner, a pending waiter, the head, the others, the last.
-    let cpus = (0..3).chain((0..remote).map(|n| 16 + n)).chain([3]);
+    let cpus = (0..3).chain((0..remote).map(|n| of_socket + n)).chain([3]);
+    let all_come_ns = 200_000 + u64::from(remote) * 5_000;
     for (number, cpu) in cpus.enumerate() {
         simulation.spawn(cpu, move || {
             thread::hold_ps(number as u64 * 5_000_000);
-            hold(lock, || thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS }));
+            hold(lock, || thread::work_ns(if number == 0 { all_come_ns } else { HOLD_NS }));
         });
     }
     let report = simulation.run();
@@ -203,12 +261,16 @@ fn late_arrivals(name: &str, remote: u32) -> u64 {
 }
 
 #[test]
-fn the_limited_scan_looks_at_eight_waiters_once_the_lock_is_taken() {
+fn a_limited_scan_looks_at_few_waiters_once_the_lock_is_taken() {
     for remote in [7, 8, 12] {
         assert_eq!(late_arrivals("cna", remote), u64::from(remote));
     }
     assert_eq!(late_arrivals("cna-v10_limited", 7), 7);
     assert_eq!(late_arrivals("cna-v10_limited", 8), 0);
+    // Here the limit is 64, and those that were passed are set aside.
+    for (remote, set_aside) in [(63, 63), (64, 64), (65, 64)] {
+        assert_eq!(late_arrivals(IN_LISTS, remote), set_aside);
+    }
 }
 
 /// A head that passes a waiter of another socket before it waits for the lock. Meanwhile `more` waiters of that socket

@@ -6,6 +6,7 @@ use lockwright::events::Event;
 use lockwright::hq::{HqBounded, HqSpinlock};
 use lockwright::mutex::RawCnaMutex;
 use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright::qspinlock::{QSpinlock, TwoLevel};
 use lockwright::registry::LOCKS;
 use lockwright::tunables::Tunable;
 use lockwright_sim::any_lock::AnyLock;
@@ -97,8 +98,12 @@ fn the_golden_runs_have_their_digests() {
 fn small_thresholds(lock: &AnyLock) -> RunReport {
     // Where newly arriving threads take the lock past the queue, queues have their turns less often.
     let window_ns = if lock.threshold.ns_per_waiter > 0 { 8_000_000 } else { 1_000_000 };
-    let tunables =
+    let mut tunables =
         vec![(Tunable::numa_spinlock_threshold, 3), (Tunable::numa_spinlock_threshold_ns, 3_000)];
+    // `hq` has the same knob, and its runs keep the default.
+    if lock.type_id == TypeId::of::<QSpinlock<Sim, TwoLevel>>() {
+        tunables.push((Tunable::hqlock_fairness_threshold, 8));
+    }
     torture_with(lock, 1, Config { tunables, ..Config::window(5_000, window_ns) })
 }
 
@@ -119,6 +124,7 @@ const GOLDEN: &[Golden] = &[
     ("cna-v13", "e4bda6f1927a10f5261d10238e12b8d5", 67575, 1832),
     ("cna-v15_unreduced", "58728167ce3f6b602935ad951295f93a", 81322, 2188),
     ("cna-v15_10ms", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
+    ("two-level", "d5770198d6d02ab9fdbb8db2f5f748e3", 116232, 2019),
     ("hq", "74d9f5726e0becdea47f6533d50949c7", 62435, 2051),
     ("hq-bounded", "adf3dc7ef25c3e2f91efbeeb8b0e9b7a", 174191, 5270),
     ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
