@@ -482,7 +482,7 @@ mod tests {
             (&["weaken", "--only", "no.rs"], "--only qspinlock/queue.rs"),
             (&["weaken", "--checker", "spin"], "loom or miri"),
             (&["weaken", "--fast"], "--matrix"),
-            (&["zoo", "--only", "0"], "the bugs are 1, 3, 4"),
+            (&["zoo", "--only", "0"], "`lockwright bugs` lists them"),
             (&["zoo", "--json"], "--json FILE"),
             (&["zoo", "--fast"], "--only BUG"),
         ] {

@@ -51,9 +51,11 @@ impl Request {
                 "--only" => {
                     let row = value("--only 9")?;
                     let found = rows().find(|known| known == row);
-                    let all = || rows().collect::<Vec<_>>().join(", ");
-                    let none =
-                        || format!("`{row}` is not a bug of the zoo; the bugs are {}", all());
+                    let none = || {
+                        format!(
+                            "`{row}` is not a bug of the zoo; `lockwright bugs` lists them; type a number such as `--only 9`"
+                        )
+                    };
                     request.only = Some(found.ok_or_else(none)?);
                 }
                 "--json" => request.json = Some(value("--json FILE")?.to_string()),
