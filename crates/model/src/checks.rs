@@ -238,14 +238,15 @@ pub fn to_sort() -> Vec<(&'static str, MachineSettings)> {
 }
 
 fn of_two_level(lock: &'static LockRow) -> Vec<Check> {
-    let settings = MachineSettings::flat(3).with_numa(&[0, 1, 2]);
-    let mut checks = in_the_queue::<TwoLevel>(lock, settings);
+    // The threads are of the head's node, and queue behind one of another node.
+    let behind = MachineSettings::flat(CPUS).with_numa(&[0, 0, 0, 1, 0, 0]);
+    let mut checks =
+        vec![row::<FromQueue<Loom, TwoLevel, OneToSort>>(lock, "nodes 0001", 2, behind)];
     for (on, settings) in to_sort() {
         checks.push(row::<FromQueue<Loom, TwoLevel, ThreeToSort>>(lock, on, 2, settings));
     }
-    // The threads are of the head's node, and queue behind one of another node.
-    let behind = MachineSettings::flat(CPUS).with_numa(&[0, 0, 0, 1, 0, 0]);
-    checks.push(row::<FromQueue<Loom, TwoLevel, OneToSort>>(lock, "nodes 0001", 2, behind));
+    let settings = MachineSettings::flat(3).with_numa(&[0, 1, 2]);
+    checks.extend(in_the_queue::<TwoLevel>(lock, settings));
     checks.extend(of_timed::<TwoLevel>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
     checks
 }

@@ -20,6 +20,7 @@ const KEPT: &[(&str, &str)] = &[
     ),
     ("condvar-mutexes", "waiters of one condition variable with mutexes of their own"),
     ("condvar-timed", "loom's only check of a notification that meets a time-out"),
+    ("three-to-sort", "lists of two other NUMA nodes, and a list of two waiters"),
     (
         "semaphore-makers",
         "what several releases publish to a thread that acquires all permits at once",
