@@ -131,15 +131,15 @@ fn a_list_is_passed_for_at_most_a_turn_of_each_other_node_twice() {
     }
 }
 
-/// A head behind which waiters of two other sockets queue in turn, and then one of its own. Returns the order in which
-/// the threads get the lock, and how many are set aside.
-fn in_turn_behind(name: &str) -> (Vec<u32>, u64) {
+/// Threads that come one after the other on these CPUs: the owner, who holds the lock until all are there, a pending
+/// waiter, a head, and others. Returns the order in which they get the lock, and how many are set aside.
+fn come_in_turn(name: &str, sockets: u32, cpus: &[u32]) -> (Vec<u32>, u64) {
     let order = RefCell::new(Vec::new());
     let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(3, 16, 1), &mut arena, 1, Config::default());
+    let mut simulation =
+        Simulation::new(&machine(sockets, 16, 1), &mut arena, 1, Config::default());
     let lock = (AnyLock::named(name).alloc)(&mut simulation);
-    // The owner, a pending waiter, the head, the others, the last.
-    for (number, cpu) in (0..).zip([0, 1, 2, 16, 32, 17, 33, 3]) {
+    for (number, &cpu) in (0..).zip(cpus) {
         let order = &order;
         simulation.spawn(cpu, move || {
             thread::hold_ps(u64::from(number) * 5_000_000);
@@ -152,6 +152,11 @@ fn in_turn_behind(name: &str) -> (Vec<u32>, u64) {
     let report = simulation.run();
     assert_eq!(report.failures, []);
     (order.into_inner(), report.count_of(Event::cna_set_aside))
+}
+
+/// A head behind which waiters of two other sockets queue in turn, and then one of its own.
+fn in_turn_behind(name: &str) -> (Vec<u32>, u64) {
+    come_in_turn(name, 3, &[0, 1, 2, 16, 32, 17, 33, 3])
 }
 
 #[test]
@@ -341,24 +346,8 @@ fn the_limited_scan_does_not_look_at_the_whole_queue_before_it_takes_a_free_lock
 /// A head that is granted when one waiter of another socket and then one of its own are behind it. Returns the order in
 /// which the threads get the lock.
 fn one_of_each_behind(name: &str) -> Vec<u32> {
-    let order = RefCell::new(Vec::new());
-    let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
-    let lock = (AnyLock::named(name).alloc)(&mut simulation);
     // The owner, a pending waiter, the head before, the head, a remote waiter, a local one, and one behind it.
-    for (number, cpu) in (0..).zip([0, 1, 2, 3, 16, 4, 17]) {
-        let order = &order;
-        simulation.spawn(cpu, move || {
-            thread::hold_ps(u64::from(number) * 5_000_000);
-            hold(lock, || {
-                order.borrow_mut().push(number);
-                thread::work_ns(if number == 0 { 200_000 } else { HOLD_NS });
-            });
-        });
-    }
-    let report = simulation.run();
-    assert_eq!(report.failures, []);
-    order.into_inner()
+    come_in_turn(name, 2, &[0, 1, 2, 3, 16, 4, 17]).0
 }
 
 #[test]
