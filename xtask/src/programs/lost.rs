@@ -1,14 +1,12 @@
 //! A search for lost wake-ups, which glibc's condition variables have before 2.41 (BZ 25847).
 
-use super::drivers::{POLICIES, with};
+use super::drivers::{LIMIT, POLICIES, with};
 use super::measure::compiled;
 use crate::limit;
 use std::path::Path;
-use std::time::Duration;
 
 /// Of one search.
 const SECONDS: &str = "30";
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the search with glibc's locks and with each policy. Returns false if a wake-up was lost with ours.
 pub fn run(folder: &Path, library: &Path) -> Result<bool, String> {
