@@ -32,6 +32,8 @@ impl fmt::Display for Load {
     }
 }
 
+pub const NAME: &str = "MariaDB";
+
 /// Prints a row with glibc's locks and one with ours.
 pub fn measure(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String> {
     let wrong = || "MariaDB was wrong; run `cargo xtask programs`".to_string();

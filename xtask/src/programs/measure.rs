@@ -39,6 +39,7 @@ const CONTENDED: [(&str, &[&str], usize); 3] = [
     ),
 ];
 
+const PAIR: &str = "a pair that nobody disturbs";
 /// Pairs of lock and unlock that nobody disturbs.
 const PAIRS: &str = "320000000";
 
@@ -50,21 +51,40 @@ struct Took {
     switches: f64,
 }
 
-/// Measures, and prints a row as soon as it is known. Makes no claim about the numbers.
-pub fn run(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String> {
+/// The name, if there is a program of which it is a part.
+pub fn known(name: &str) -> Result<&str, String> {
+    let names = [PAIR].into_iter().chain(CONTENDED.map(|(name, ..)| name)).chain([mariadb::NAME]);
+    let all = names.clone().collect::<Vec<_>>().join("`, `");
+    let found = !name.is_empty() && names.into_iter().any(|all_of_it| all_of_it.contains(name));
+    found.then_some(name).ok_or_else(|| format!("`--only` needs a part of one of these: `{all}`"))
+}
+
+/// Measures the programs whose name contains `only`, and prints a row as soon as it is known. Makes no claim about the
+/// numbers.
+pub fn run(folder: &Path, library: &Path, only: &str, rounds: &Rounds) -> Result<(), String> {
     let (processor, cpus) =
         (processor(), std::thread::available_parallelism().map_or(0, usize::from));
     println!(
         "{processor}, {cpus} CPUs, {} interleaved rounds: medians, and the median of the ratios with its 95 % interval\n",
         rounds.count()
     );
-    println!("| program | threads | locks | s | CPU s | switches | time, as a part of glibc's |");
-    println!("|---|---:|---|---:|---:|---:|---|");
-    for work in works(&compiled(folder, "pair")?) {
+    let mut works = works(&compiled(folder, "pair")?);
+    works.retain(|work| work.name.contains(only));
+    if !works.is_empty() {
+        println!(
+            "| program | threads | locks | s | CPU s | switches | time, as a part of glibc's |"
+        );
+        println!("|---|---:|---|---:|---:|---:|---|");
+    }
+    for work in works {
         one_work(&work, library, rounds)?;
     }
+    if !mariadb::NAME.contains(only) {
+        return Ok(());
+    }
     println!(
-        "\n| MariaDB, 16 threads | transactions per second | 99 % within, ms | both, as a part of glibc's |"
+        "\n| {}, 16 threads | transactions per second | 99 % within, ms | both, as a part of glibc's |",
+        mariadb::NAME
     );
     println!("|---|---:|---:|---|");
     mariadb::measure(folder, library, rounds)
@@ -72,7 +92,7 @@ pub fn run(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String>
 
 fn works(pair: &Path) -> Vec<Work> {
     let pair = |threads: usize| Work {
-        name: "a pair that nobody disturbs",
+        name: PAIR,
         threads,
         line: vec![pair.to_string_lossy().into(), threads.to_string(), PAIRS.into()],
         policies: &["default"],

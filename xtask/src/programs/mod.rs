@@ -3,18 +3,19 @@
 
 mod drivers;
 mod glibc;
-mod lost;
 mod mariadb;
 mod measure;
 mod needs;
+mod own;
 
 use crate::install;
 use crate::options::not_an_option;
 use crate::rounds::Rounds;
 use crate::stage::{Need, Stage};
+use needs::NeededFor;
 use std::path::{Path, PathBuf};
 
-pub const OPTIONS: &str = "[--quick | --measure [--runs N]]";
+pub const OPTIONS: &str = "[--quick | --measure [--only NAME] [--runs N]]";
 
 /// Where everything that is made here is, below the root of the repository.
 const FOLDER: &str = "target/programs";
@@ -24,8 +25,8 @@ const FOLDER: &str = "target/programs";
 pub enum Request {
     /// Programs and tests that end as they do with glibc's locks: all, or the part of continuous integration.
     Check { is_quick: bool },
-    /// How long programs take.
-    Measure(Rounds),
+    /// How long programs take: those whose name contains this, so all of them if it is empty.
+    Measure(String, Rounds),
 }
 
 impl Request {
@@ -34,13 +35,27 @@ impl Request {
         match arguments {
             [] => Ok(Self::Check { is_quick: false }),
             ["--quick"] => Ok(Self::Check { is_quick: true }),
-            ["--measure"] => Ok(Self::Measure(Rounds::default())),
-            ["--measure", "--runs", rest @ ..] if rest.len() < 2 => {
-                Rounds::of(rest.first()).map(Self::Measure)
-            }
-            ["--quick" | "--measure", other, ..] | [other, ..] => {
-                Err(not_an_option(other, OPTIONS))
-            }
+            ["--measure", rest @ ..] => Self::measure(rest),
+            ["--quick", other, ..] | [other, ..] => Err(not_an_option(other, OPTIONS)),
+        }
+    }
+
+    fn measure(mut arguments: &[&str]) -> Result<Self, String> {
+        let (mut only, mut rounds) = (String::new(), Rounds::default());
+        loop {
+            arguments = match arguments {
+                [] => return Ok(Self::Measure(only, rounds)),
+                ["--only", name, rest @ ..] => {
+                    only = measure::known(name)?.to_string();
+                    rest
+                }
+                ["--runs", rest @ ..] => {
+                    rounds = Rounds::of(rest.first())?;
+                    &rest[1..]
+                }
+                ["--only"] => return Err(measure::known("").expect_err("no name")),
+                [other, ..] => return Err(not_an_option(other, OPTIONS)),
+            };
         }
     }
 }
@@ -53,12 +68,18 @@ pub fn stage() -> Stage {
 
 /// Runs everything. `Ok(false)` if something differs from what it is with glibc's locks.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    needs::look(*request == Request::Check { is_quick: true })?;
+    needs::look(match request {
+        Request::Check { is_quick: true } => NeededFor::QuickCheck,
+        Request::Check { is_quick: false } => NeededFor::Check,
+        Request::Measure(..) => NeededFor::Measure,
+    })?;
     let folder = root.join(FOLDER);
     let library = installed(root, &folder)?;
     match request {
         Request::Check { is_quick } => check(&folder, &library, *is_quick),
-        Request::Measure(rounds) => measure::run(&folder, &library, rounds).map(|()| true),
+        Request::Measure(only, rounds) => {
+            measure::run(&folder, &library, only, rounds).map(|()| true)
+        }
     }
 }
 
@@ -69,7 +90,7 @@ fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> 
         return Ok(tests_are_alike && drivers_are_right);
     }
     let others_are_right = drivers::check_others(library)?
-        & lost::run(folder, library)?
+        & own::run(folder, library)?
         & mariadb::run(folder, library)?;
     Ok(tests_are_alike && drivers_are_right && others_are_right)
 }
@@ -89,9 +110,16 @@ mod tests {
     #[test]
     fn the_part_of_continuous_integration_is_not_measured() {
         assert_eq!(Request::of(&["--quick"]), Ok(Request::Check { is_quick: true }));
-        assert_eq!(Request::of(&["--measure"]), Ok(Request::Measure(Rounds::default())));
-        let nine = Rounds::of(Some(&"9")).expect("a number");
-        assert_eq!(Request::of(&["--measure", "--runs", "9"]), Ok(Request::Measure(nine)));
+        let measure = |only: &str, rounds| Ok(Request::Measure(only.to_string(), rounds));
+        let nine = || Rounds::of(Some(&"9")).expect("a number");
+        assert_eq!(Request::of(&["--measure"]), measure("", Rounds::default()));
+        assert_eq!(Request::of(&["--measure", "--runs", "9"]), measure("", nine()));
+        let words = ["--measure", "--only", "kccachetest", "--runs", "9"];
+        assert_eq!(Request::of(&words), measure("kccachetest", nine()));
+        for wrong in [&["--only"][..], &["--only", "kcachetest"], &["--only", ""]] {
+            let words = [&["--measure"], wrong].concat();
+            assert!(Request::of(&words).is_err_and(|said| said.contains("MariaDB")), "{wrong:?}");
+        }
         assert!(
             Request::of(&["--measure", "--runs"]).is_err_and(|said| said.contains("--runs 21"))
         );

@@ -16,7 +16,16 @@ const QUICK: [(&str, &str); 5] = [
     ("tcumttest", "tokyocabinet-bin"),
     ("cache_bench", "rocksdb-tools"),
 ];
-const FULL: [(&str, &str); 12] = [
+/// What `--measure` and the full half need, too.
+const MEASURED: [(&str, &str); 4] = [
+    ("sysbench", "sysbench"),
+    ("mariadbd", "mariadb-server"),
+    ("mariadb-install-db", "mariadb-server"),
+    // Asks the system what a program took.
+    ("python3", "python3"),
+];
+/// What the full half needs, too.
+const FULL: [(&str, &str); 8] = [
     ("valgrind", "valgrind"),
     ("memcached", "memcached"),
     ("db_bench", "rocksdb-tools"),
@@ -25,12 +34,15 @@ const FULL: [(&str, &str); 12] = [
     ("x264", "x264"),
     ("stress-ng", "stress-ng"),
     ("fio", "fio"),
-    ("sysbench", "sysbench"),
-    ("mariadbd", "mariadb-server"),
-    ("mariadb-install-db", "mariadb-server"),
-    // Asks the system what a program took.
-    ("python3", "python3"),
 ];
+
+/// What is to be done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeededFor {
+    QuickCheck,
+    Check,
+    Measure,
+}
 
 /// CPython's own tests, of the Python that Debian has.
 const CPYTHON_TESTS: &str = "/usr/lib/python3.11/test/test_threading.py";
@@ -42,16 +54,22 @@ pub fn glibc_sources() -> Option<std::path::PathBuf> {
 }
 
 /// Complains if something is missing.
-pub fn look(is_quick: bool) -> Result<(), String> {
-    let others = if is_quick { &[][..] } else { &FULL[..] };
-    let missing = QUICK.iter().chain(others).filter(|(program, _)| !is_there(program));
+pub fn look(what: NeededFor) -> Result<(), String> {
+    let (measured, full): (&[_], &[_]) = match what {
+        NeededFor::QuickCheck => (&[], &[]),
+        NeededFor::Check => (&MEASURED, &FULL),
+        NeededFor::Measure => (&MEASURED, &[]),
+    };
+    let needed = QUICK.iter().chain(measured).chain(full);
+    let missing = needed.filter(|(program, _)| !is_there(program));
     let mut packages: Vec<_> = missing.map(|(_, package)| *package).collect();
-    if glibc_sources().is_none() {
+    if what != NeededFor::Measure && glibc_sources().is_none() {
         packages.push("glibc-source");
     }
-    if !is_quick && !Path::new(CPYTHON_TESTS).exists() {
+    if !full.is_empty() && !Path::new(CPYTHON_TESTS).exists() {
         packages.push("libpython3.11-testsuite");
     }
+    packages.dedup();
     match packages.is_empty() {
         true => Ok(()),
         false => Err(format!(

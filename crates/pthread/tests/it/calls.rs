@@ -24,6 +24,20 @@ fn many_threads_lose_nothing() {
     assert_eq!(run(with_library(&program)).lines().collect::<Vec<_>>(), parts);
 }
 
+/// `cargo xtask programs` runs the same with policy `fair`, in which each of ten thousand threads is woken apart.
+#[test]
+fn ten_thousand_threads_forks_and_a_killed_process_lose_nothing() {
+    let program = compiled("crowd", "cc");
+    let parts = ["threads and mutexes", "forks", "a process that was killed"];
+    for policy in ["default", "cna"] {
+        let mut command = with_library(&program);
+        command.env("LOCKWRIGHT_POLICY", policy);
+        let printed = run(command);
+        assert_eq!(printed.lines().take(parts.len()).collect::<Vec<_>>(), parts, "{policy}");
+        assert!(printed.ends_with("a process with other locks that was killed\n"), "{policy}");
+    }
+}
+
 #[test]
 fn every_version_of_every_function_is_ours() {
     let mut program = with_library(&compiled("versions", "cc"));
