@@ -19,6 +19,7 @@ mod world;
 
 use clap::{Parser, ValueEnum};
 use generate::{ProgramLimits, generate};
+use lockwright_parts::Part;
 use program::Program;
 use simulated::Simulated;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,11 @@ struct Arguments {
     /// The seed of the first program; the others follow.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Runs one part of the programs: 3/8 is the third of eight, so it begins with the third seed and takes each eighth
+    /// one. auto takes the part that Slurm, Kubernetes or GNU parallel has given this process, and auto/8 where they do
+    /// not say how many there are.
+    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = part)]
+    shard: Part,
     /// Leaves out programs that fork, as a thread sanitizer needs it. Simulated programs never do.
     #[arg(long)]
     no_forks: bool,
@@ -83,6 +89,11 @@ impl Arguments {
             },
         }
     }
+}
+
+/// The part that is typed, or that an engine's variables name.
+fn part(typed: &str) -> Result<Part, String> {
+    Part::parse(typed, &|name| std::env::var(name).ok()).map(|parted| parted.part)
 }
 
 /// When to end.
@@ -169,7 +180,7 @@ fn simulate(arguments: &Arguments, done: &AtomicU64) -> Result<Option<Found>, St
             if ends.is_over(number) {
                 break;
             }
-            let seed = arguments.seed + number;
+            let seed = arguments.seed + arguments.shard.nth(number);
             let program = generate(seed, arguments.limits());
             if let Err(why) = simulated.run(&program, seed) {
                 is_over.store(true, Relaxed);
@@ -209,7 +220,7 @@ fn natively(arguments: &Arguments, done: &AtomicU64) -> Option<Found> {
             if ends.is_over(number) {
                 break None;
             }
-            let seed = arguments.seed + number;
+            let seed = arguments.seed + arguments.shard.nth(number);
             let program = generate(seed, arguments.limits());
             watched.begins(seed);
             if let Err(why) = native::run(&program) {

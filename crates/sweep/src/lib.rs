@@ -2,7 +2,7 @@
 //!
 //! A [`Question`] names machines, locks, workloads and numbers of threads, each as one value, a list or a range. Its
 //! [`Trials`] are all combinations of the lists, each with all points that are drawn from the ranges. Everything that
-//! decides the result of a [`Trial`] is digested into its key. A [`Part`] of the trials is what one process does; which
+//! decides the result of a [`Trial`] is digested into its key. A part of the trials is what one process does; which
 //! trials it has follows from the question alone. [`run()`] appends a line for each trial to a file of the part. It
 //! runs nothing that is there. [`merge()`] sorts such files into one, which does not depend on how the trials
 //! were divided.
@@ -13,7 +13,7 @@ mod estimate;
 mod key;
 mod line;
 mod merge;
-mod part;
+mod parquet_table;
 mod question;
 mod reader;
 mod report;
@@ -30,7 +30,7 @@ mod workload;
 pub use estimate::SweepCost;
 pub use key::CODE;
 pub use merge::{Merged, merge};
-pub use part::{Part, Parted};
+pub use parquet_table::to_parquet;
 pub use question::Question;
 pub use report::{GainReport, Sensitivity, map, page};
 pub use run::{Ran, run};

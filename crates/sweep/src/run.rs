@@ -1,10 +1,10 @@
 //! Running a part of the trials.
 
-use crate::part::Part;
 use crate::store::Store;
 use crate::trials::Trials;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_parts::Part;
 use lockwright_report::Progress;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -44,7 +44,7 @@ pub fn run(
     workers: usize,
     progress: Progress,
 ) -> Result<Ran, Error> {
-    let mut own = part.of(trials);
+    let mut own = trials.of_part(part);
     let of_part = own.len();
     let done = store.done()?;
     own.retain(|(key, _)| !done.contains(key));

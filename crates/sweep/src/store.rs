@@ -2,8 +2,8 @@
 
 use crate::key::CODE;
 use crate::line;
-use crate::part::Part;
 use lockwright_cells::error::Error;
+use lockwright_parts::Part;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};

@@ -1,6 +1,7 @@
 //! Questions, their trials and their parts. What trials come to is tested with the lab's command.
 
-use crate::{Part, Question, SweepCost, Trials};
+use crate::{Question, SweepCost, Trials};
+use lockwright_parts::Part;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -74,7 +75,7 @@ fn parts_are_disjoint_and_complete_and_have_about_the_same_to_do() {
         let mut keys = BTreeSet::new();
         let mut costs = Vec::new();
         for number in 1..=of {
-            let part = Part::new(number, of).expect("a part").of(&trials);
+            let part = trials.of_part(Part::new(number, of).expect("a part"));
             costs.push(part.iter().map(|(_, trial)| trial.cost()).sum::<u64>());
             for (key, _) in part {
                 assert!(keys.insert(key), "a trial has one part");

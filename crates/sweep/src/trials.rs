@@ -5,6 +5,8 @@ use crate::question::{MachineChoice, Question, ThreadsChoice};
 use crate::trial::{Trial, TriedMachine};
 use crate::workload::Given;
 use lockwright_cells::error::Error;
+use lockwright_parts::Part;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// All trials of a question, in the order of its file: for each point that is drawn, and each machine.
@@ -101,6 +103,17 @@ impl Trials {
     /// How many combinations were left out because a machine has too few CPUs.
     pub const fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    /// Those of a part and their keys, the long ones first. Trials are ordered by their cost and their key before they
+    /// are dealt, so the order of the file does not matter.
+    pub(crate) fn of_part(&self, part: Part) -> Vec<(String, Trial)> {
+        let mut all: Vec<_> =
+            self.iter().map(|trial| (Reverse(trial.cost()), trial.key(), trial)).collect();
+        all.sort_unstable_by(|(a, a_key, _), (b, b_key, _)| (a, a_key).cmp(&(b, b_key)));
+        all.dedup_by(|(_, a, _), (_, b, _)| a == b);
+        let own = part.of(all, |(Reverse(cost), ..)| *cost);
+        own.into_iter().map(|(_, key, trial)| (key, trial.clone())).collect()
     }
 
     /// All of them.

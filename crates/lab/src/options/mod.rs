@@ -2,10 +2,12 @@
 
 mod build;
 mod machine;
+mod shard;
 mod values;
 
 pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
 pub use machine::{MachineArgs, SIMULATED, SeedArgs, Switch};
+pub use shard::ShardArgs;
 pub use values::{
     between, count, long_hold, name, nested, number_of_machine, one_of, read_percent_renamed,
     seconds, seconds_or_off, whole,

@@ -8,7 +8,7 @@ use crate::line;
 use crate::question::Question;
 use crate::sample::Sampling;
 use crate::store::{Lines, result_files};
-use crate::table::flat;
+use crate::table::{flat, text};
 use crate::trials::Trials;
 pub use html::page;
 pub use indices::Sensitivity;
@@ -236,6 +236,7 @@ fn lock_and_setting(description: &str) -> (String, BTreeMap<String, String>) {
     let mut tunables = String::new();
     let mut values = BTreeMap::new();
     for (column, value) in flat(description) {
+        let value = text(&value);
         match column.strip_prefix("tunables.") {
             Some(tunable) => tunables += &format!(" {tunable}={value}"),
             None if column == "lock" => lock = value,

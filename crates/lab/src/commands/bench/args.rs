@@ -1,8 +1,8 @@
 //! The arguments of `bench`.
 
 use crate::options::{
-    BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, Switch, between, count, long_hold, name,
-    one_of, read_percent_renamed, seconds,
+    BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, ShardArgs, Switch, between, count,
+    long_hold, name, one_of, read_percent_renamed, seconds,
 };
 use clap::Args;
 use lockwright_cells::cell::{ReaderOrder, Section};
@@ -36,6 +36,9 @@ pub struct BenchArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Which part of the lines; simulated machines only.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

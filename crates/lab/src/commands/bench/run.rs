@@ -10,6 +10,7 @@ use crate::{machines, replay};
 use lockwright_cells::cell::{LabMachine, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_parts::Part;
 use lockwright_report::complain;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -81,6 +82,12 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
     }
+    let part = args.shard.part()?;
+    if !is_simulated && part != Part::default() {
+        return Err(Error::usage(
+            "--shard is for simulated machines, because locks on this computer take turns in one process: add --on x5-4",
+        ));
+    }
     let usual = match workload {
         Workload::Uncontended => vec![1],
         Workload::Aim7 { .. } => vec![machine.cpus() * handoff_aim7::TASKS_PER_CPU],
@@ -106,5 +113,6 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
         window_ns: matrix::window_ns(args.secs, default_s)?,
         seed: args.machine.random.seed,
         together: if args.speed { Together::None } else { Together::on(machine) },
+        part,
     })
 }

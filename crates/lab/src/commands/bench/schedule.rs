@@ -8,6 +8,7 @@ use lockwright_cells::fairness::FairnessWindow;
 use lockwright_cells::interrupt;
 use lockwright_cells::stats::median;
 use lockwright_cells::subject::{Asked, SubjectOrigin};
+use lockwright_parts::Part;
 use lockwright_report::Progress;
 
 /// A benchmark to be run.
@@ -27,6 +28,8 @@ pub struct Benchmark {
     pub seed: u64,
     /// Which cells run together.
     pub together: Together,
+    /// Which of the lines this process has.
+    pub part: Part,
 }
 
 /// Which cells a machine gets together.
@@ -145,7 +148,11 @@ impl Benchmark {
             let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));
             self.matrix.locks_with(threads).flat_map(of_lock).collect()
         };
-        stages.map(lines).collect()
+        let mut stages: Vec<Vec<CellSpec>> = stages.map(lines).collect();
+        let costs: Vec<u64> = stages.iter().flatten().map(|line| line.threads as u64).collect();
+        let mut takes = self.part.takes(&costs).into_iter();
+        stages.iter_mut().for_each(|lines| lines.retain(|_| takes.next() == Some(true)));
+        stages
     }
 
     /// The workload, with each of its loads.
@@ -233,6 +240,7 @@ mod tests {
             window_ns: 1_000,
             seed: 1,
             together: Together::on(machine),
+            part: Part::default(),
         }
     }
 
@@ -256,6 +264,17 @@ mod tests {
         assert_eq!(names[..3], ["mcs", "clh", "unfair"]);
         assert_eq!(names[3..6], ["clh", "unfair", "mcs"]);
         assert_eq!(names[6..9], ["unfair", "mcs", "clh"]);
+    }
+
+    #[test]
+    fn each_line_belongs_to_one_part() {
+        let machine = MockMachine::default();
+        let lines = |part| {
+            let stages = Benchmark { part, ..schedule(&machine, "mcs,clh,unfair") }.stages();
+            stages.concat().iter().map(|line| line.lock.name()).collect::<Vec<_>>()
+        };
+        let of_two = |number| lines(Part::new(number, 2).expect("a part"));
+        assert_eq!([of_two(1), of_two(2)].concat(), ["mcs", "unfair", "clh"]);
     }
 
     #[test]

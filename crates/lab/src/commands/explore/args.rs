@@ -1,7 +1,7 @@
 //! The arguments of `explore`, and what they mean.
 
 use crate::machines;
-use crate::options::{SeedArgs, between, whole};
+use crate::options::{SeedArgs, ShardArgs, between, whole};
 use clap::{Args, ValueEnum};
 use lockwright::registry::{LOCKS, LockRow};
 use lockwright_cells::client::{LockAndClient, Target};
@@ -44,6 +44,9 @@ pub struct ExploreArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
+    /// Which part of the pairs.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,
@@ -127,7 +130,16 @@ impl ExploreArgs {
                 pairs.extend(its.map(|client| LockAndClient { lock: row, client }));
             }
         }
-        if pairs.is_empty() { Err(self.nothing_fits(&clients, bug)) } else { Ok(pairs) }
+        if pairs.is_empty() {
+            return Err(self.nothing_fits(&clients, bug));
+        }
+        // Each pair runs as many schedules.
+        let own = self.shard.part()?.of(pairs, |_| 1);
+        if own.is_empty() {
+            let why = "there are fewer pairs of a lock and a client than parts: use fewer parts in --shard";
+            return Err(Error::usage(why));
+        }
+        Ok(own)
     }
     /// Why there is no pair.
     fn nothing_fits(&self, clients: &[&'static str], bug: Option<&Bug>) -> Error {

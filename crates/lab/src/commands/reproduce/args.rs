@@ -1,6 +1,6 @@
 //! The arguments of `reproduce`.
 
-use crate::options::{SeedArgs, name};
+use crate::options::{SeedArgs, ShardArgs, name};
 use clap::Args;
 use lockwright_report::OutputArgs;
 use std::path::PathBuf;
@@ -23,6 +23,9 @@ pub struct ReproduceArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
+    /// Which part of the tables.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -16,7 +16,11 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     if args.table.is_none() && !args.all {
         return lists::instead_of(&args.output, lists::tables);
     }
-    let tables = asked(args)?;
+    let tables = args.shard.part()?.of(asked(args)?, |table| table.rows.len() as u64);
+    if tables.is_empty() {
+        let why = "there are fewer tables than parts: use fewer parts in --shard, or say --all";
+        return Err(Error::usage(why));
+    }
     let outputs = args.output.open()?;
     let effort = if args.quick { ReproduceEffort::Quick } else { ReproduceEffort::Full };
     progress.answer_interrupts();

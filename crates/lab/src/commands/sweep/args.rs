@@ -1,6 +1,6 @@
 //! The arguments of `sweep` and of `sweep merge`.
 
-use crate::options::between;
+use crate::options::{ShardArgs, between};
 use clap::{Args, Subcommand};
 use lockwright_report::{DocumentArgs, Progress};
 use std::path::PathBuf;
@@ -18,10 +18,9 @@ pub struct SweepArgs {
     /// The folder of the results; what is there is not run again [default: FILE.sweep]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
-    /// Run one part of the trials: 3/8 is the third of eight; auto takes the part that Slurm, Kubernetes
-    /// or GNU parallel has given this process, and auto/8 where they do not say how many there are
-    #[arg(long, value_name = "K/N", default_value = "1/1")]
-    pub shard: String,
+    /// Which part.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Trials at the same time [default: the number of CPUs]
     #[arg(long, value_name = "N", value_parser = between::<u32, 1, 4096>)]
     pub jobs: Option<u32>,
@@ -39,6 +38,7 @@ pub enum SweepCommand {
     /// Put the results of all parts into one sorted table
     #[command(before_help = "Examples:
   lockwright sweep merge numa.sweep --csv numa.csv
+  lockwright sweep merge numa.sweep --parquet numa.parquet
   lockwright sweep merge here.sweep there.sweep --jsonl all.jsonl
   lockwright sweep merge numa.sweep > numa.jsonl")]
     Merge(MergeArgs),
@@ -87,12 +87,15 @@ pub struct MergeArgs {
     /// The folders of the results
     #[arg(value_name = "FOLDER", required = true)]
     pub folders: Vec<PathBuf>,
-    /// Write a line of JSON for each trial here [default: standard output, unless there is --csv]
+    /// Write a line of JSON for each trial here [default: standard output, unless there is a table]
     #[arg(long, value_name = "FILE")]
     pub jsonl: Option<PathBuf>,
     /// Write a table of comma-separated values here
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write a table in Parquet here, for databases and data frames
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
     /// Also put results of different code together
     #[arg(long)]
     pub any_code: bool,

@@ -5,8 +5,8 @@ use crate::outcome::exit_code;
 use lockwright_cells::error::Error;
 use lockwright_report::{Destination, Outputs, complain, count, plural, print};
 use lockwright_sweep::{
-    CODE, GainReport, Merged, Part, Question, Ran, Store, SweepCost, Trials, map, merge, page,
-    to_csv,
+    CODE, GainReport, Merged, Question, Ran, Store, SweepCost, Trials, map, merge, page, to_csv,
+    to_parquet,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -29,10 +29,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Error> {
 /// Runs a part of the trials.
 fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
     let question = Question::from_path(file)?;
-    let parted = Part::parse(&args.shard, &|name| std::env::var(name).ok())?;
-    if let Some(found) = &parted.found {
-        complain(found);
-    }
+    let part = args.shard.part()?;
     let trials = Trials::of(&question)?;
     let jobs = args.jobs.map(|jobs| jobs as usize);
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -40,9 +37,9 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
         return print(&plan(&question, &trials, jobs)).map(|()| ExitCode::SUCCESS);
     }
     let folder = args.out.clone().unwrap_or_else(|| file.with_extension("sweep"));
-    let mut store = Store::open(&folder, parted.part)?;
+    let mut store = Store::open(&folder, part)?;
     args.progress.answer_interrupts();
-    let ran = lockwright_sweep::run(&trials, parted.part, &mut store, jobs, args.progress)?;
+    let ran = lockwright_sweep::run(&trials, part, &mut store, jobs, args.progress)?;
     print(&told(ran, store.path()))?;
     Ok(exit_code(ran.failed > 0, ran.interrupted))
 }
@@ -115,9 +112,9 @@ fn told(ran: Ran, path: &Path) -> String {
 
 /// Writes the merged results.
 fn merge_parts(args: &MergeArgs) -> Result<(), Error> {
-    let MergeArgs { folders, jsonl, csv, any_code } = args;
+    let MergeArgs { folders, jsonl, csv, parquet, any_code } = args;
     let cannot = |path: &Path, source| Error::output(path, source);
-    let to_stdout = jsonl.is_none() && csv.is_none();
+    let to_stdout = [jsonl, csv, parquet].iter().all(|path| path.is_none());
     if to_stdout {
         let mut out = BufWriter::new(std::io::stdout().lock());
         let merged = merge(folders, &mut out, *any_code)?;
@@ -125,18 +122,24 @@ fn merge_parts(args: &MergeArgs) -> Result<(), Error> {
         tell(&merged);
         return Ok(());
     }
-    let beside = jsonl.as_ref().or(csv.as_ref()).map_or(Path::new(""), PathBuf::as_path);
-    let mut lines = Partial::new(beside)?;
+    let next_to = [jsonl, csv, parquet].into_iter().flatten().next();
+    let next_to = next_to.map_or(Path::new(""), PathBuf::as_path);
+    let mut lines = Partial::new(next_to)?;
     let merged = merge(folders, &mut lines.file, *any_code)?;
-    lines.file.flush().map_err(|source| cannot(beside, source))?;
+    lines.file.flush().map_err(|source| cannot(next_to, source))?;
+    let open = || {
+        let mut file = lines.reopened().map_err(|source| cannot(next_to, source))?;
+        file.rewind().map_err(|source| cannot(next_to, source))?;
+        Ok(BufReader::new(file))
+    };
     if let Some(path) = csv {
         let mut table = Partial::new(path)?;
-        let open = || {
-            let mut file = lines.reopened().map_err(|source| cannot(path, source))?;
-            file.rewind().map_err(|source| cannot(path, source))?;
-            Ok(BufReader::new(file))
-        };
         to_csv(open, &mut table.file)?;
+        table.becomes(path)?;
+    }
+    if let Some(path) = parquet {
+        let mut table = Partial::new(path)?;
+        to_parquet(open, &mut table.file)?;
         table.becomes(path)?;
     }
     if let Some(path) = jsonl {

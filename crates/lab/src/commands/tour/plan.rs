@@ -39,6 +39,7 @@ impl StopPlan<'_> {
             window_ns: self.window_ns,
             seed: self.seed,
             together: Together::on(machine),
+            part: lockwright_parts::Part::default(),
         };
         let mut document = BenchDocument::new(&schedule, machine, &Settings::default());
         let foreign = machines::watch(machine, guide.progress);

@@ -167,6 +167,7 @@ mod tests {
             window_ns: 1_000,
             seed: 1,
             together: Together::on(&machine),
+            part: lockwright_parts::Part::default(),
         };
         let mut document = BenchDocument::new(&schedule, &machine, &Settings::default());
         let mut add = |sample: BenchRuns| {

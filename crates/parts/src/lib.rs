@@ -1,12 +1,10 @@
-//! Parts of the trials, one for each process.
+//! Parts of what is to be done, one for each process, perhaps on different computers.
+#![warn(missing_docs)]
 
-use crate::trial::Trial;
-use crate::trials::Trials;
-use lockwright_cells::error::Error;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One of several parts.
+/// One of several parts. Each process works out by itself what belongs to its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which one, from 1.
@@ -45,7 +43,7 @@ impl Part {
     ///
     /// # Errors
     /// If it is none of these, or the variables are not there; the sentence says what to type instead.
-    pub fn parse(typed: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Parted, Error> {
+    pub fn parse(typed: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Parted, String> {
         let how = "write --shard 3/8 for the third of eight parts, or --shard auto";
         let typed = typed.trim();
         if let Some(rest) = typed.strip_prefix("auto") {
@@ -53,7 +51,7 @@ impl Part {
                 "" => None,
                 rest => {
                     let of = rest.strip_prefix('/').and_then(|of| of.parse().ok());
-                    Some(of.ok_or_else(|| Error::usage(how))?)
+                    Some(of.ok_or_else(|| how.to_string())?)
                 }
             };
             return Self::of_engine(of, variable);
@@ -62,15 +60,14 @@ impl Part {
             let (number, of) = typed.split_once('/')?;
             Self::new(number.trim().parse().ok()?, of.trim().parse().ok()?)
         };
-        let part =
-            part().ok_or_else(|| Error::usage(format!("there is no part `{typed}`: {how}")))?;
+        let part = part().ok_or_else(|| format!("there is no part `{typed}`: {how}"))?;
         Ok(Parted { part, found: None })
     }
 
     fn of_engine(
         of: Option<u32>,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Parted, Error> {
+    ) -> Result<Parted, String> {
         let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
         let (what, at, told) = if let Some(id) = number("SLURM_ARRAY_TASK_ID") {
             let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
@@ -82,49 +79,52 @@ impl Part {
         } else if let Some(job) = number("PARALLEL_SEQ") {
             ("PARALLEL_SEQ", Some(job), None)
         } else {
-            return Err(Error::usage(
+            return Err(
                 "--shard auto finds no variable of Slurm, Kubernetes or GNU parallel here: write the part, such as \
-                 --shard 3/8",
-            ));
+                 --shard 3/8"
+                .into());
         };
         let of = of.or(told).ok_or_else(|| {
-            Error::usage(format!(
-                "{what} does not say how many parts there are: write --shard auto/N"
-            ))
+            format!("{what} does not say how many parts there are: write --shard auto/N")
         })?;
         let part = at.and_then(|at| Self::new(at, of)).ok_or_else(|| {
             let value = variable(what).unwrap_or_default();
-            Error::usage(format!(
-                "{what} is {value}, which names none of {of} parts: write --shard K/N"
-            ))
+            format!("{what} is {value}, which names none of {of} parts: write --shard K/N")
         })?;
         Ok(Parted { part, found: Some(format!("part {} of {of}, from {what}", part.number)) })
     }
 
     /// What the names of its files end with.
-    pub(crate) fn suffix(self) -> String {
+    pub fn suffix(self) -> String {
         format!("{}-of-{}", self.number, self.of)
     }
 
-    /// Its trials and their keys, the long ones first. The longest goes to the first part, and each next one to the
-    /// part that has least to do. Which part a trial belongs to follows from all keys and estimates, so all computers
-    /// agree.
-    pub(crate) fn of(self, trials: &Trials) -> Vec<(String, Trial)> {
-        let mut all: Vec<_> =
-            trials.iter().map(|trial| (Reverse(trial.cost()), trial.key(), trial)).collect();
-        all.sort_unstable_by(|(a, a_key, _), (b, b_key, _)| (a, a_key).cmp(&(b, b_key)));
-        all.dedup_by(|(_, a, _), (_, b, _)| a == b);
+    /// Which pieces of work belong to this part: an answer for each. The longest goes to the first part, and each next
+    /// one to the part that has least to do. That follows from all costs and their order, so all computers agree.
+    pub fn takes(self, costs: &[u64]) -> Vec<bool> {
+        let mut longest_first: Vec<usize> = (0..costs.len()).collect();
+        longest_first.sort_by_key(|&at| Reverse(costs[at]));
         let mut parts: BinaryHeap<_> = (1..=self.of).map(|part| Reverse((0, part))).collect();
-        let mut own = Vec::new();
-        for (Reverse(cost), key, trial) in all {
+        let mut takes = vec![false; costs.len()];
+        for at in longest_first {
             if let Some(Reverse((load, part))) = parts.pop() {
-                parts.push(Reverse((load + cost, part)));
-                if part == self.number {
-                    own.push((key, trial.clone()));
-                }
+                parts.push(Reverse((load + costs[at], part)));
+                takes[at] = part == self.number;
             }
         }
-        own
+        takes
+    }
+
+    /// Of `pieces` those that belong to this part, in their order.
+    pub fn of<T>(self, pieces: Vec<T>, cost: impl Fn(&T) -> u64) -> Vec<T> {
+        let costs: Vec<u64> = pieces.iter().map(cost).collect();
+        let takes = self.takes(&costs);
+        pieces.into_iter().zip(takes).filter_map(|(piece, takes)| takes.then_some(piece)).collect()
+    }
+
+    /// The number, from 0, of piece `at` of this part, if pieces are dealt in turn and have no end.
+    pub fn nth(self, at: u64) -> u64 {
+        at * u64::from(self.of) + u64::from(self.number - 1)
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let find = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
         };
-        Part::parse(typed, &find).map_err(|error| error.to_string())
+        Part::parse(typed, &find)
     }
 
     #[test]
@@ -156,6 +156,27 @@ mod tests {
         assert!(parse("auto", &job).is_err_and(|said| said.contains("--shard auto/N")));
         let seq = [("PARALLEL_SEQ", "9")];
         assert!(parse("auto/8", &seq).is_err_and(|said| said.contains("PARALLEL_SEQ is 9")));
+    }
+
+    #[test]
+    fn each_piece_belongs_to_one_part_and_parts_have_about_as_much_to_do() {
+        let costs = [5, 1, 9, 1, 1, 7, 3, 3];
+        for of in [1, 2, 3, 8, 20] {
+            let parts: Vec<Vec<usize>> = (1..=of)
+                .map(|number| {
+                    let part = Part::new(number, of).expect("a part");
+                    part.of((0..costs.len()).collect(), |&at| costs[at])
+                })
+                .collect();
+            let mut all = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..costs.len()).collect::<Vec<_>>(), "{of}");
+            let loads = parts.iter().map(|part| part.iter().map(|&at| costs[at]).sum::<u64>());
+            let (least, most) = (loads.clone().min(), loads.max());
+            assert!(most <= least.map(|least| least + 9), "{of}: {least:?} {most:?}");
+        }
+        let [first, second] = [1, 2].map(|number| Part::new(number, 2).expect("a part"));
+        assert_eq!([first.nth(0), second.nth(0), first.nth(1), second.nth(1)], [0, 1, 2, 3]);
     }
 
     #[test]

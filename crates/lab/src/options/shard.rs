@@ -1,0 +1,27 @@
+//! Which part of the work a process does.
+
+use clap::Args;
+use lockwright_cells::error::Error;
+use lockwright_parts::Part;
+use lockwright_report::complain;
+
+/// Which part of the work this process does.
+#[derive(Clone, Debug, Args)]
+pub struct ShardArgs {
+    /// Run one part of it: 3/8 is the third of eight; auto takes the part that Slurm, Kubernetes or GNU parallel has
+    /// given this process, and auto/8 where they do not say how many there are
+    #[arg(long, value_name = "K/N", default_value = "1/1")]
+    pub shard: String,
+}
+
+impl ShardArgs {
+    /// The part. Says where it was found, if it was not typed.
+    pub fn part(&self) -> Result<Part, Error> {
+        let parted = Part::parse(&self.shard, &|name| std::env::var(name).ok());
+        let parted = parted.map_err(Error::usage)?;
+        if let Some(found) = &parted.found {
+            complain(found);
+        }
+        Ok(parted.part)
+    }
+}
