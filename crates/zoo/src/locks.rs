@@ -41,6 +41,17 @@ pub const CNA: &[&str] =
 /// Succession in two levels.
 pub const TWO_LEVEL: &[&str] = &["two-level"];
 
+/// Those that set waiters of other NUMA nodes aside.
+pub const SETTING_ASIDE: &[&str] = &[
+    "cna",
+    "cna-v10_time",
+    "cna-v10_limited",
+    "cna-v10_posted",
+    "cna-v11",
+    "cna-v15",
+    "two-level",
+];
+
 /// Those whose waiters may have deadlines and leave the queue.
 pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];
 pub const RESILIENT: &[&str] = &["resilient"];

@@ -48,10 +48,10 @@ bugs! {
     forget_kick(me);",
         ],
     }
-    "31a" CutUnpublished in CNA, seen MEMORY {
-        what: "The head cuts the circle of the secondary queue and publishes its tail without a release. The cut may overwrite the link of a newly arriving thread.",
+    "31a" CutUnpublished in SETTING_ASIDE, seen MEMORY {
+        what: "The head cuts the circle of those set aside and publishes its end without a release. The cut may overwrite the link of a newly arriving thread.",
         source: CNA_VERIFIED,
-        edits: [relax "qspinlock/cna/mod.rs": "word.compare_exchange(seen.bits(), left, Release, Relaxed)"],
+        edits: [relax "qspinlock/succession.rs": "word.compare_exchange(seen.bits(), left, Release, Relaxed)"],
     }
     "31b" ScanUnordered in CNA_LOOKING_TWICE, seen MEMORY {
         what: "The head scans the queue without acquiring the links. It may read a waiter's NUMA node, or grant it the lock, as it was before the waiter initialised its queue node.",
@@ -100,7 +100,7 @@ bugs! {
     "190" ListsForgotten in TWO_LEVEL, seen BY_LOOM {
         what: "The head takes the lock from the end of the queue and grants the first list, but not the other ones with it. Their waiters wait for ever.",
         source: "design: all lists go with the head",
-        edits: [change "qspinlock/two_level.rs": "Alone::Granted(first_of_list::<P>(named(first)))" => "Alone::Granted(Grant::plain(named(first)))"],
+        edits: [change "qspinlock/two_level.rs": "Alone::Granted(first_of_list::<P>(first))" => "Alone::Granted(Grant::plain(first))"],
     }
     "191" LastNotMoved in TWO_LEVEL, seen EXPLORED {
         what: "A waiter is appended to a list whose first waiter still names the one before as the last. The next one that is appended takes its place, and it is forgotten.",
@@ -120,11 +120,6 @@ bugs! {
                 => "false",
         ],
     }
-    "194" ListPublishedUnordered in TWO_LEVEL, seen MEMORY {
-        what: "The head cuts the circle of the first list and publishes its end without a release. The cut may overwrite the link of a newly arriving thread.",
-        source: CNA_VERIFIED,
-        edits: [relax "qspinlock/two_level.rs": "word.compare_exchange(seen.bits(), left, Release, Relaxed)"],
-    }
     "195" SortedUnordered in TWO_LEVEL, seen MEMORY {
         what: "The head looks at the next waiter without acquiring the link. It may read a waiter's NUMA node as it was before the waiter initialised its queue node.",
         source: CNA_VERIFIED,
@@ -135,10 +130,10 @@ bugs! {
         source: CNA_VERIFIED,
         edits: [relax "qspinlock/two_level.rs": "node::<P>(waiter).next.load(Acquire)"],
     }
-    "196" CircleLeftOpen in TWO_LEVEL, seen BY_LOOM {
-        what: "The head cuts the circle of the first list, finds that a thread has joined, and does not close it again. The first waiter of that list is forgotten.",
-        source: "design: a head that fails leaves the lists as they were",
-        edits: [remove "qspinlock/two_level.rs": "last_node.next.store(first, Relaxed);"],
+    "196" CircleLeftOpen in SETTING_ASIDE, seen BY_LOOM {
+        what: "The head cuts the circle of those set aside, finds that a thread has joined, and does not close it again. The first waiter of the circle is forgotten.",
+        source: "design: a head that fails leaves the queues as they were",
+        edits: [remove "qspinlock/succession.rs": "last_node.next.store(first, Relaxed);"],
     }
     "47" GrantChosenEarly in CNA_LOOKING_TWICE, seen SOON {
         what: "The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue by then, and the next one is forgotten.",

@@ -1,11 +1,12 @@
 //! Who is next?
 
 use super::Word;
+use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
-use crate::queue::{NodeId, QNode, QueuePlatform, named};
+use crate::queue::{NodeId, QNode, QueuePlatform, named, node};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::Tunable;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Makes a waiter the head of the queue: whom, and with what in its `locked` word.
 ///
@@ -129,4 +130,32 @@ pub(super) fn clear_tail<W: LockWordOps>(word: &W, seen: Word, after: u16) -> Al
         Ok(_) => Alone::Left,
         Err(now) => Alone::Joined(Word::from_bits(now)),
     }
+}
+
+/// Leaves as the only waiter of the queue, with a circle of waiters set aside: they become the queue. `last` is the one
+/// that links to the first, which is returned. If somebody has joined meanwhile, the circle stays as it was.
+#[inline]
+pub(super) fn queue_circle<P: QueuePlatform>(
+    word: &P::Word,
+    seen: Word,
+    after: u16,
+    last: NodeId,
+) -> Result<NodeId, Alone> {
+    let last_node = node::<P>(last);
+    // ordering: Relaxed; written by this head or an earlier one, Q3.
+    let first = last_node.next.load(Relaxed);
+    // Cut the circle: from the exchange on, this link belongs to the next newcomer.
+    // ordering: Relaxed; published by Q5.
+    last_node.next.store(0, Relaxed);
+    let left = Word::with_tail(last.code(), after).bits();
+    // (n,0,0) or (n,0,1) -> (s,0,1); in the mutex (n,p,l) -> (s,p,l)
+    // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
+    if let Err(now) = word.compare_exchange(seen.bits(), left, Release, Relaxed) {
+        // ordering: Relaxed; only heads read it, Q3.
+        last_node.next.store(first, Relaxed);
+        return Err(Alone::Joined(Word::from_bits(now)));
+    }
+    P::count(Event::cna_flush);
+    P::count(Event::cna_handoff_remote);
+    Ok(named(first))
 }

@@ -39,14 +39,14 @@
 //! The head looks at one waiter after another while the lock is busy, and at 64 at most once the lock is taken. It need
 //! not look at a waiter again that is in a list.
 
-use super::succession::clear_tail;
+use super::succession::{clear_tail, queue_circle};
 use super::{Alone, Grant, Succession, Word};
 use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::{NumaSpinlock, Tunable};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Handoffs in a turn while lists are aside; run-time knob `hqlock_fairness_threshold`.
 const HANDOFFS_MAX: u32 = 1000;
@@ -138,23 +138,10 @@ unsafe impl<P: QueuePlatform> Succession<P> for TwoLevel {
 
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut NodeTurn) -> Alone {
         let Some(last) = turn.aside else { return clear_tail(word, seen, after) };
-        let last_node = node::<P>(last);
-        // ordering: Relaxed; written by this head or an earlier one, Q3.
-        let first = last_node.next.load(Relaxed);
-        // Cut the circle: from the exchange on, this link belongs to the next newcomer.
-        // ordering: Relaxed; published by Q5.
-        last_node.next.store(0, Relaxed);
-        let left = Word::with_tail(last.code(), after).bits();
-        // (n,0,0) or (n,0,1) -> (s,0,1); in the mutex (n,p,l) -> (s,p,l)
-        // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
-        if let Err(now) = word.compare_exchange(seen.bits(), left, Release, Relaxed) {
-            // ordering: Relaxed; only heads read it, Q3.
-            last_node.next.store(first, Relaxed);
-            return Alone::Joined(Word::from_bits(now));
+        match queue_circle::<P>(word, seen, after, last) {
+            Ok(first) => Alone::Granted(first_of_list::<P>(first)),
+            Err(joined) => joined,
         }
-        P::count(Event::cna_flush);
-        P::count(Event::cna_handoff_remote);
-        Alone::Granted(first_of_list::<P>(named(first)))
     }
 
     fn choose(_id: NodeId, me: &QNode<P>, mut turn: NodeTurn) -> Grant {

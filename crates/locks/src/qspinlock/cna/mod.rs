@@ -52,7 +52,7 @@ pub use policy::{
     V15Unreduced,
 };
 
-use super::succession::clear_tail;
+use super::succession::{clear_tail, queue_circle};
 use super::{Alone, Grant, Succession, Word};
 use crate::events::Event;
 use crate::platform::Atomic;
@@ -60,7 +60,7 @@ use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
 use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::{NumaSpinlock, Tunable};
 use core::marker::PhantomData;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// NUMA-aware succession with policy `C`.
 pub struct Cna<C = V10>(PhantomData<fn() -> C>);
@@ -197,23 +197,10 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
 
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Turn) -> Alone {
         let Some(tail) = turn.secondary else { return clear_tail(word, seen, after) };
-        let tail_node = node::<P>(tail);
-        // ordering: Relaxed; written by this head or an earlier one, Q3.
-        let head = tail_node.next.load(Relaxed);
-        // Cut the circle: from the exchange on, this link belongs to the next newcomer.
-        // ordering: Relaxed; published by Q5.
-        tail_node.next.store(0, Relaxed);
-        let left = Word::with_tail(tail.code(), after).bits();
-        // (n,0,0) or (n,0,1) -> (s,0,1); in the mutex (n,p,l) -> (s,p,l)
-        // ordering: Release; Q5. On failure Relaxed: only the tail of the failure value is used.
-        if let Err(now) = word.compare_exchange(seen.bits(), left, Release, Relaxed) {
-            // ordering: Relaxed; only heads read it, Q3.
-            tail_node.next.store(head, Relaxed);
-            return Alone::Joined(Word::from_bits(now));
+        match queue_circle::<P>(word, seen, after, tail) {
+            Ok(first) => Alone::Granted(Grant::plain(first)),
+            Err(joined) => joined,
         }
-        P::count(Event::cna_flush);
-        P::count(Event::cna_handoff_remote);
-        Alone::Granted(Grant::plain(named(head)))
     }
 
     fn choose(_id: NodeId, me: &QNode<P>, mut turn: Turn) -> Grant {
