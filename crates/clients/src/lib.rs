@@ -33,6 +33,7 @@ pub mod limits;
 pub mod mutex;
 pub mod neighbours;
 pub mod once;
+pub mod one_place;
 pub mod osq;
 mod place;
 pub mod plain_rw;

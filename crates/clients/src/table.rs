@@ -12,6 +12,7 @@ use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
 use crate::mutex::{self, GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
 use crate::neighbours::{self, Neighbours};
 use crate::once::{self, Calls, FreedWhenDone, GivesUp};
+use crate::one_place::{self, OnePlace};
 use crate::osq::{self, Leave};
 use crate::place::TenantKind;
 use crate::qrwlock::{self, ReadsAgain};
@@ -29,6 +30,7 @@ use crate::upgrade;
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
+use lockwright::busted::GroupedMutex;
 use lockwright::futex3::{Futex3, Spin100};
 use lockwright::hq::{HqBounded, HqSpinlock};
 use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
@@ -145,6 +147,7 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::TIMED => MutexTimeOuts<P>;
         mutex::FAIR => HandsOver<P>;
         mutex::NOTIFY => Notify<P>;
+        one_place::NAME => OnePlace<P>;
         mutex::NOTIFY_ALL => NotifyAll<P>;
         mutex::MUTEXES => SeveralMutexes<P>;
         mutex::GIVE_UP => GiveUp<P>;
@@ -159,6 +162,7 @@ clients_of_types! { own_clients, visit_own, P;
         mutex::TIMED => MutexTimeOuts<P, RawCnaMutex<P>>;
         mutex::FAIR => HandsOver<P, RawCnaMutex<P>>;
         mutex::NOTIFY => Notify<P, RawCnaMutex<P>>;
+        one_place::NAME => OnePlace<P, RawCnaMutex<P>>;
         mutex::NOTIFY_ALL => NotifyAll<P, RawCnaMutex<P>>;
         mutex::MUTEXES => SeveralMutexes<P, RawCnaMutex<P>>;
         mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
@@ -178,13 +182,19 @@ clients_of_types! { own_clients, visit_own, P;
         limits::DEADLINE => AllTimeOut<P, Futex3<P>>;
         mutex::TIMED => MutexTimeOuts<P, Futex3<P>>;
         mutex::NOTIFY => Notify<P, Futex3<P>>;
+        one_place::NAME => OnePlace<P, Futex3<P>>;
         mutex::GIVE_UP => GiveUp<P, Futex3<P>>;
     }
     Futex3<P, Spin100> {
         limits::DEADLINE => AllTimeOut<P, Futex3<P, Spin100>>;
         mutex::TIMED => MutexTimeOuts<P, Futex3<P, Spin100>>;
         mutex::NOTIFY => Notify<P, Futex3<P, Spin100>>;
+        one_place::NAME => OnePlace<P, Futex3<P, Spin100>>;
         mutex::GIVE_UP => GiveUp<P, Futex3<P, Spin100>>;
+    }
+    GroupedMutex<P> {
+        mutex::NOTIFY => Notify<P, GroupedMutex<P>>;
+        one_place::NAME => OnePlace<P, GroupedMutex<P>>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
     // The barrier waits and wakes as the once does, and is no lock.

@@ -4,6 +4,12 @@
 //! |----|-----------|------------------------|---------|
 //! | B1 | `store` in `unlock`, Relaxed where Release belongs | `compare_exchange` in `try_lock`, Acquire | nothing, which is the fault |
 
+mod grouped_condvar;
+
+pub use grouped_condvar::{
+    GivesBack, GroupedCondvar, GroupedMutex, KeepsStolen, NeverSteals, Stealing,
+};
+
 use crate::platform::{Atomic, Barriers, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::raw::{Order, RawLock};
 use crate::unfair::UnfairLock;

@@ -487,4 +487,6 @@ locks! { $ P;
         "deliberately broken: readers take nothing, so every test with readers must fail on it";
     busted_relaxed: "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
         "deliberately broken: excludes, but its release orders nothing, so weak-memory checkers must fail on it";
+    futex3_grouped_condvar: "futex3-grouped_condvar", Busted, crate::busted::GroupedMutex<P>,
+        "deliberately broken: futex3 with a model of the condition variable of glibc 2.25 to 2.40: loses wake-ups";
 }

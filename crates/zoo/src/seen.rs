@@ -112,7 +112,8 @@ pub fn fault_of(lock: &str) -> Option<BugKind> {
         "rwsem-v3_12_wake_flag_as_posted"
         | "rwsem-v3_12_series_wake_flag_as_posted"
         | "rwsem-v4_14_handoff_as_posted"
-        | "rwsem-v5_10_as_posted" => Some(BugKind::Sleeping),
+        | "rwsem-v5_10_as_posted"
+        | "futex3-grouped_condvar" => Some(BugKind::Sleeping),
         "busted-relaxed" => Some(BugKind::Memory),
         _ => None,
     }

@@ -65,6 +65,18 @@ bugs! {
         shown_by: [("mutex", "condvar-left")],
         edits: [change "park/marks.rs": "!before.is_null()" => "address.is_null() && !before.is_null()"],
     }
+    "180" NotifiedOneCountedStill in MUTEX, seen EXPLORED {
+        what: "A notification goes to the waiter that looks for it, and the condition variable goes on saying that a waiter looks. The next notification is for that one, who has left, and a thread sleeps for ever. In glibc, a group of waiters counts one that has left. Here there are no groups, and what a notification gives is the waiter's own sequence, which no other waiter can take: it takes this edit to count a waiter twice.",
+        source: "glibc condition variables, 2017 to 2025 (BZ 25847)",
+        shown_by: [("mutex", "condvar-one-place")],
+        edits: [change "condvar.rs": "SEQUENCE | WAITERS | AWAKE" => "SEQUENCE | WAITERS"],
+    }
+    "181" SleeperCountedAwake in MUTEX, seen EXPLORED {
+        what: "A waiter that has looked for a notification falls asleep, and the condition variable goes on saying that it looks. The next notification is for a waiter that looks, and wakes no thread.",
+        source: "design: a notification for a waiter that is not where the state says (as in BZ 25847)",
+        shown_by: [("mutex", "condvar-one-place")],
+        edits: [change "condvar.rs": "next & !AWAKE" => "next"],
+    }
     "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {
         what: "A thread that was woken takes the lock as a newcomer does, and does not say that threads may sleep. Its release wakes none of those that sleep still.",
         source: "design: a woken thread cannot know who sleeps (Drepper, Futexes Are Tricky)",

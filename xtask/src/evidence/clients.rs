@@ -19,6 +19,10 @@ const KEPT: &[(&str, &str)] = &[
         "notifications while no thread holds the mutex; `explore` shows some bugs of the zoo with it",
     ),
     ("condvar-mutexes", "waiters of one condition variable with mutexes of their own"),
+    (
+        "condvar-one-place",
+        "a model of glibc's condition variable loses a wake-up in it ([findings](findings.md), 5)",
+    ),
     ("condvar-timed", "loom's only check of a notification that meets a time-out"),
     ("three-to-sort", "lists of two other NUMA nodes, and a list of two waiters"),
     (
