@@ -21,10 +21,11 @@ static ssize_t reset_write(struct file *file, const char __user *from, size_t co
 }
 static const struct file_operations reset_ops = { .owner = THIS_MODULE, .open = simple_open, .write = reset_write };
 
-/* Events that a lock counts which only spins. */
-static bool is_of_spinlocks(const char *name)
+/* Events that a lock counts which only spins, or a semaphore. */
+static bool is_counted(const char *name)
 {
-	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4) || !strncmp(name, "hq_", 3);
+	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4) || !strncmp(name, "hq_", 3) ||
+	       !strncmp(name, "rwsem_", 6);
 }
 
 void lockwright_events_init(struct dentry *parent)
@@ -40,7 +41,7 @@ void lockwright_events_init(struct dentry *parent)
 		if (!length)
 			break;
 		snprintf(name, sizeof(name), "%.*s", (int)length, text);
-		if (is_of_spinlocks(name))
+		if (is_counted(name))
 			debugfs_create_file_unsafe(name, 0400, folder, (void *)(uintptr_t)event, &event_ops);
 	}
 	debugfs_create_file(".reset_counts", 0200, folder, NULL, &reset_ops);

@@ -8,6 +8,7 @@
 
 struct dentry;
 struct seq_file;
+struct task_struct;
 
 /* Not a lock of the registry. */
 #define LOCKWRIGHT_NO_LOCK U32_MAX
@@ -19,10 +20,14 @@ struct lockwright_place {
 /* The Rust part: the registry. */
 const char *lockwright_lock_name(u32 lock, u32 which, size_t *length);
 bool lockwright_spins(u32 lock);
+bool lockwright_sleeps(u32 lock);
+bool lockwright_shares(u32 lock);
 bool lockwright_has_slowpath(u32 lock);
 void lockwright_init(u32 lock, struct lockwright_place *place);
 void lockwright_lock(u32 lock, struct lockwright_place *place);
 void lockwright_unlock(u32 lock, struct lockwright_place *place);
+void lockwright_lock_shared(u32 lock, struct lockwright_place *place);
+void lockwright_unlock_shared(u32 lock, struct lockwright_place *place);
 
 /* The Rust part: the slow path, and the machine. */
 void lockwright_slowpath(u32 *lock, u32 seen);
@@ -44,15 +49,22 @@ void lockwright_reset_events(void);
 
 /* What the Rust part calls and reads. */
 bool lockwright_is_urgent(void);
+void lockwright_sleep(const u32 *word, u32 expected, u64 deadline_ns);
+void lockwright_wake(struct task_struct *task);
+struct task_struct *lockwright_current(void);
+bool lockwright_is_running(const struct task_struct *task);
+bool lockwright_need_resched(void);
 DECLARE_PER_CPU(u32, lockwright_cpu);
 
 /* main.c: the lock that answers to a name, or LOCKWRIGHT_NO_LOCK. */
 u32 lockwright_find(const char *name);
-/* For the torture: the same if the lock only spins, and its functions. Preemption is off. */
-u32 lockwright_find_spinning(const char *name);
+/* For the torture: the same if the lock spins or is a semaphore, and its functions. Preemption is off, once. */
+u32 lockwright_find_torturable(const char *name);
+bool lockwright_has_sleepers(u32 lock);
+bool lockwright_has_readers(u32 lock);
 void lockwright_make(u32 lock, struct lockwright_place *place);
-void lockwright_take(u32 lock, struct lockwright_place *place);
-void lockwright_give(u32 lock, struct lockwright_place *place);
+void lockwright_take(u32 lock, struct lockwright_place *place, bool reads);
+void lockwright_give(u32 lock, struct lockwright_place *place, bool reads);
 
 /* replace.c */
 extern bool lockwright_is_active;

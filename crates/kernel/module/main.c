@@ -94,26 +94,42 @@ u32 lockwright_find(const char *name)
 }
 
 /* What is exported is in C, which marks it as a target of indirect branches. */
-u32 lockwright_find_spinning(const char *name)
+u32 lockwright_find_torturable(const char *name)
 {
 	u32 lock = lockwright_find(name);
 
-	return lockwright_spins(lock) ? lock : LOCKWRIGHT_NO_LOCK;
+	return lockwright_spins(lock) || lockwright_sleeps(lock) ? lock : LOCKWRIGHT_NO_LOCK;
 }
-EXPORT_SYMBOL_GPL(lockwright_find_spinning);
+EXPORT_SYMBOL_GPL(lockwright_find_torturable);
+bool lockwright_has_sleepers(u32 lock)
+{
+	return lockwright_sleeps(lock);
+}
+EXPORT_SYMBOL_GPL(lockwright_has_sleepers);
+bool lockwright_has_readers(u32 lock)
+{
+	return lockwright_shares(lock);
+}
+EXPORT_SYMBOL_GPL(lockwright_has_readers);
 void lockwright_make(u32 lock, struct lockwright_place *place)
 {
 	lockwright_init(lock, place);
 }
 EXPORT_SYMBOL_GPL(lockwright_make);
-void lockwright_take(u32 lock, struct lockwright_place *place)
+void lockwright_take(u32 lock, struct lockwright_place *place, bool reads)
 {
-	lockwright_lock(lock, place);
+	if (reads)
+		lockwright_lock_shared(lock, place);
+	else
+		lockwright_lock(lock, place);
 }
 EXPORT_SYMBOL_GPL(lockwright_take);
-void lockwright_give(u32 lock, struct lockwright_place *place)
+void lockwright_give(u32 lock, struct lockwright_place *place, bool reads)
 {
-	lockwright_unlock(lock, place);
+	if (reads)
+		lockwright_unlock_shared(lock, place);
+	else
+		lockwright_unlock(lock, place);
 }
 EXPORT_SYMBOL_GPL(lockwright_give);
 

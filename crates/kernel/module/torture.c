@@ -4,9 +4,17 @@
  * loading of this module to its unloading.
  *
  * Every writer reads a counter, waits, and writes it back. At the end the counter has to be the number of acquisitions.
- * On every CPU a timer interrupts the writers and takes a second lock of the same type, with a counter of its own. If
- * asked to, the timer of the first CPU sends NMIs to all others, and their handler takes a third lock. Then no lock may
- * take over the kernel's slow path, or give it back: docs/kernel.md says why.
+ * Readers look for a writer that is inside with them. Owners of a lock whose waiters sleep sometimes sleep, too.
+ *
+ * A thread that arrives often makes good for a wake-up that was lost: it finds the lock free, takes it, and its release
+ * wakes the others. So from time to time all threads rest: none arrives until all have been served. A torture in which
+ * that does not come to an end, or no thread has taken the lock for some seconds, says that it is stuck. If asked to,
+ * the threads rest after each acquisition: then each has taken the lock once before the next round begins.
+ *
+ * On every CPU a timer interrupts the threads and takes a second lock of the same type, with a counter of its own.
+ * Where waiters sleep, that is a spinlock of the kernel. If asked to, the timer of the first CPU sends NMIs to all
+ * others, and their handler takes a third lock. Then no lock may take over the kernel's slow path, or give it back:
+ * docs/kernel.md says why.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -15,27 +23,38 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/topology.h>
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#include "lockwright.h"
+#include "torture_locks.h"
 
 static char *torture_type = "spin_lock";
 module_param(torture_type, charp, 0444);
-MODULE_PARM_DESC(torture_type, "a lock of the registry, spin_lock, spin_lock_irq, or lock_busted");
+MODULE_PARM_DESC(torture_type, "a lock of the registry that spins or is a semaphore, spin_lock, spin_lock_irq, "
+		 "rw_lock, rwsem_lock, lock_busted, rw_lock_busted, or rwsem_lock_busted");
 static int nwriters_stress = -1;
 module_param(nwriters_stress, int, 0444);
 MODULE_PARM_DESC(nwriters_stress, "writers; -1: one for each CPU");
+static int nreaders_stress = -1;
+module_param(nreaders_stress, int, 0444);
+MODULE_PARM_DESC(nreaders_stress, "readers; -1: as many as writers if they share the lock, otherwise none");
 static int stat_interval = 60;
 module_param(stat_interval, int, 0444);
 MODULE_PARM_DESC(stat_interval, "seconds between two reports; 0: only at the end");
 static int stutter = 5;
 module_param(stutter, int, 0444);
 MODULE_PARM_DESC(stutter, "seconds of torture before a pause of the same length; 0: no pauses");
+static int rest_interval_ms = -1;
+module_param(rest_interval_ms, int, 0444);
+MODULE_PARM_DESC(rest_interval_ms, "milliseconds between two rests; 0: none; -1: 50 if waiters sleep, otherwise none");
+static bool rounds;
+module_param(rounds, bool, 0444);
+MODULE_PARM_DESC(rounds, "each thread takes the lock once in a round, and none begins before all have ended");
+static unsigned int watchdog = 10;
+module_param(watchdog, uint, 0444);
+MODULE_PARM_DESC(watchdog, "seconds without an acquisition after which the torture says that it is stuck");
 static unsigned int irq_interval_us = 500;
 module_param(irq_interval_us, uint, 0444);
 MODULE_PARM_DESC(irq_interval_us, "microseconds between two timer interrupts of a CPU; 0: none");
@@ -49,33 +68,44 @@ static unsigned int jitter;
 module_param(jitter, uint, 0444);
 MODULE_PARM_DESC(jitter, "fewer than this many pauses between two critical sections, at random, and one inside");
 
-enum kind { REGISTERED, SPIN_LOCK, SPIN_LOCK_IRQ };
-
 /* A lock, and what it guards. */
 struct guarded {
-	spinlock_t spinlock;
-	struct lockwright_place place;
+	const struct torture_type *type;
+	struct torture_lock lock;
 	u64 counter;
 	u64 violations;
+	/* The number of the writer that is inside, or -1. */
 	int owner;
+	/* The readers that are inside. */
+	atomic_t readers;
 	/* The node of the last owner, and how many have been on it in a row. */
 	int node;
 	u64 same_node, other_node, run, longest_run;
 } ____cacheline_aligned_in_smp;
 
-/* `tasks` is for the writers, `interrupts` for the timers, `in_nmis` for the handler of NMIs. */
+/* `tasks` is for the threads, `interrupts` for the timers, `in_nmis` for the handler of NMIs. */
 static struct guarded tasks, interrupts, in_nmis;
-static enum kind kind;
-static u32 registered = LOCKWRIGHT_NO_LOCK;
-static bool is_stopping, is_pausing;
+static const struct torture_type *type;
+static bool is_stopping, is_pausing, is_resting;
+/* Threads that have ended the round, the round, and that there are no more. */
+static atomic_t met;
+static unsigned int round;
+static bool is_broken_up;
+/* How often the torture has reported, paused, rested, and been stuck. */
+static unsigned int reports, pauses, rests, stuck;
 
-struct writer {
+struct worker {
 	struct task_struct *task;
-	int cpu;
+	/* Its number among all threads. */
+	int number;
+	u32 random;
+	bool reads, rests;
 	u64 acquired;
+	/* What a reader has seen of writers. */
+	u64 violations;
 } ____cacheline_aligned_in_smp;
-static struct writer *writers;
-static int count;
+static struct worker *workers;
+static int writers, readers;
 
 struct ticker {
 	struct hrtimer timer;
@@ -83,38 +113,14 @@ struct ticker {
 	bool is_started;
 };
 static DEFINE_PER_CPU(struct ticker, tickers);
-static struct task_struct *reporter;
+static struct task_struct *reporter, *rester;
 
-static unsigned long acquire(struct guarded *it)
+static u32 next_random(u32 *state)
 {
-	unsigned long flags = 0;
-
-	switch (kind) {
-	case REGISTERED:
-		preempt_disable();
-		lockwright_take(registered, &it->place);
-		break;
-	case SPIN_LOCK:
-		spin_lock(&it->spinlock);
-		break;
-	case SPIN_LOCK_IRQ:
-		spin_lock_irqsave(&it->spinlock, flags);
-	}
-	return flags;
-}
-static void release(struct guarded *it, unsigned long flags)
-{
-	switch (kind) {
-	case REGISTERED:
-		lockwright_give(registered, &it->place);
-		preempt_enable();
-		break;
-	case SPIN_LOCK:
-		spin_unlock(&it->spinlock);
-		break;
-	case SPIN_LOCK_IRQ:
-		spin_unlock_irqrestore(&it->spinlock, flags);
-	}
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
 }
 
 static void note_node(struct guarded *it)
@@ -130,24 +136,58 @@ static void note_node(struct guarded *it)
 	it->node = node;
 }
 
-static void critical_section(struct guarded *it, unsigned int rounds)
+/* Passes the time of a critical section. An owner that may sleep has a state of random numbers. */
+static void dwell(u32 *random)
 {
-	u64 value = READ_ONCE(it->counter);
-	int me = raw_smp_processor_id();
+	unsigned int rounds = hold;
+	u32 dice = random ? next_random(random) % 256 : U32_MAX;
 
-	if (READ_ONCE(it->owner) != -1)
-		it->violations++;
-	WRITE_ONCE(it->owner, me);
-	note_node(it);
 	while (rounds--)
 		barrier();
 	/* Under an emulator with one thread this lets all other CPUs run, and queue. */
 	if (jitter)
 		cpu_relax();
-	if (READ_ONCE(it->owner) != me)
+	if (!dice)
+		msleep(1);
+	else if (dice < 16)
+		cond_resched();
+}
+
+static void write_section(struct guarded *it, int me, u32 *random)
+{
+	u64 value = READ_ONCE(it->counter);
+
+	if (READ_ONCE(it->owner) != -1 || atomic_read(&it->readers))
+		it->violations++;
+	WRITE_ONCE(it->owner, me);
+	note_node(it);
+	dwell(random);
+	if (READ_ONCE(it->owner) != me || atomic_read(&it->readers))
 		it->violations++;
 	WRITE_ONCE(it->owner, -1);
 	WRITE_ONCE(it->counter, value + 1);
+}
+
+/* Returns true if a writer was inside. */
+static bool read_section(struct guarded *it, u32 *random)
+{
+	u64 value = READ_ONCE(it->counter);
+	bool is_wrong;
+
+	atomic_inc(&it->readers);
+	is_wrong = READ_ONCE(it->owner) != -1;
+	dwell(random);
+	is_wrong |= READ_ONCE(it->owner) != -1 || READ_ONCE(it->counter) != value;
+	atomic_dec(&it->readers);
+	return is_wrong;
+}
+
+static void take_once(struct guarded *it)
+{
+	unsigned long flags = it->type->acquire(&it->lock, false);
+
+	write_section(it, raw_smp_processor_id(), NULL);
+	it->type->release(&it->lock, false, flags);
 }
 
 static ktime_t interval(void)
@@ -158,11 +198,8 @@ static ktime_t interval(void)
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct ticker *ticker = container_of(timer, struct ticker, timer);
-	unsigned long flags;
 
-	flags = acquire(&interrupts);
-	critical_section(&interrupts, hold);
-	release(&interrupts, flags);
+	take_once(&interrupts);
 	ticker->acquired++;
 	if (nmis && !raw_smp_processor_id())
 		apic->send_IPI_allbutself(NMI_VECTOR);
@@ -172,13 +209,9 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
-	unsigned long flags;
-
 	if (READ_ONCE(is_stopping))
 		return NMI_DONE;
-	flags = acquire(&in_nmis);
-	critical_section(&in_nmis, hold);
-	release(&in_nmis, flags);
+	take_once(&in_nmis);
 	this_cpu_ptr(&tickers)->acquired_in_nmis++;
 	return NMI_HANDLED;
 }
@@ -193,53 +226,142 @@ static void start_ticker(void *unused)
 	hrtimer_start(&ticker->timer, interval(), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-static u32 next_random(u32 *state)
+/* Waits until all threads are here. */
+static void meet(void)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 17;
-	*state ^= *state << 5;
-	return *state;
+	unsigned int mine = READ_ONCE(round);
+
+	if (atomic_inc_return(&met) == writers + readers) {
+		atomic_set(&met, 0);
+		smp_store_release(&round, mine + 1);
+		return;
+	}
+	while (smp_load_acquire(&round) == mine && !READ_ONCE(is_broken_up)) {
+		cpu_relax();
+		cond_resched_tasks_rcu_qs();
+	}
 }
 
-static int write_loop(void *data)
+static int work_loop(void *data)
 {
-	struct writer *writer = data;
-	u32 random = 0x9e3779b9 * (u32)(writer - writers + 1) | 1;
+	struct worker *worker = data;
+	u32 *of_sections = type->sleeps ? &worker->random : NULL;
 
 	while (!kthread_should_stop()) {
-		unsigned int pauses = jitter ? next_random(&random) % jitter : 0;
+		unsigned int apart = jitter ? next_random(&worker->random) % jitter : 0;
 		unsigned long flags;
 
-		if (READ_ONCE(is_pausing)) {
-			msleep(10);
+		if (READ_ONCE(is_pausing) || READ_ONCE(is_resting)) {
+			WRITE_ONCE(worker->rests, true);
+			usleep_range(500, 1000);
 			continue;
 		}
-		flags = acquire(&tasks);
-		critical_section(&tasks, hold);
-		release(&tasks, flags);
-		writer->acquired++;
-		while (pauses--)
+		WRITE_ONCE(worker->rests, false);
+		if (rounds && !READ_ONCE(is_broken_up))
+			meet();
+		while (apart--)
 			cpu_relax();
+		flags = type->acquire(&tasks.lock, worker->reads);
+		if (worker->reads)
+			worker->violations += read_section(&tasks, of_sections);
+		else
+			write_section(&tasks, worker->number, of_sections);
+		type->release(&tasks.lock, worker->reads, flags);
+		WRITE_ONCE(worker->acquired, worker->acquired + 1);
 		/* Also ends a grace period that waits for all tasks to sleep, as that of ftrace does. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
 
+struct totals {
+	u64 acquired, most, least, violations;
+};
+
+static struct totals add_up(const struct worker *first, int count)
+{
+	struct totals sum = { .least = U64_MAX };
+
+	while (count--) {
+		u64 acquired = READ_ONCE(first->acquired);
+
+		sum.acquired += acquired;
+		sum.most = max(sum.most, acquired);
+		sum.least = min(sum.least, acquired);
+		sum.violations += first++->violations;
+	}
+	return sum;
+}
+
+static void report_on(const char *what, struct totals sum)
+{
+	pr_alert("%s-torture: %s  Total: %llu  Max/Min: %llu/%llu %s  Fail: %llu %s\n", torture_type, what, sum.acquired,
+		 sum.most, sum.least, sum.most > 2 * sum.least ? "???" : "", sum.violations,
+		 sum.violations ? "!!!" : "");
+}
+
 static void report(void)
 {
-	u64 total = 0, most = 0, least = U64_MAX;
-	int i;
+	struct totals written = add_up(workers, writers);
 
-	for (i = 0; i < count; i++) {
-		u64 acquired = READ_ONCE(writers[i].acquired);
+	written.violations = tasks.violations;
+	if (writers)
+		report_on("Writes:", written);
+	if (readers)
+		report_on("Reads :", add_up(workers + writers, readers));
+}
 
-		total += acquired;
-		most = max(most, acquired);
-		least = min(least, acquired);
+static void say_stuck(int waiting)
+{
+	stuck++;
+	/* Threads that arrive now wake those that were forgotten. */
+	WRITE_ONCE(is_broken_up, true);
+	pr_alert("%s-torture: STUCK: %d threads wait, and none has taken the lock for %u s, after %u %s and %llu "
+		 "times\n", torture_type, waiting, watchdog, rounds ? round : rests, rounds ? "rounds" : "rests",
+		 add_up(workers, writers + readers).acquired);
+}
+
+/* How many threads do not rest. */
+static int count_waiting(void)
+{
+	int i, waiting = 0;
+
+	for (i = 0; i < writers + readers; i++)
+		waiting += !READ_ONCE(workers[i].rests);
+	return waiting;
+}
+
+/* Called each second. */
+static void watch(void)
+{
+	static u64 before;
+	static unsigned int quiet_for;
+	u64 acquired = add_up(workers, writers + readers).acquired;
+
+	quiet_for = acquired == before && !READ_ONCE(is_pausing) ? quiet_for + 1 : 0;
+	before = acquired;
+	if (quiet_for == watchdog && !READ_ONCE(is_resting))
+		say_stuck(writers + readers - atomic_read(&met));
+}
+
+static int rest_loop(void *unused)
+{
+	while (!kthread_should_stop()) {
+		unsigned long end;
+		int waiting;
+
+		usleep_range(rest_interval_ms * 1000, rest_interval_ms * 1000 + 200);
+		WRITE_ONCE(is_resting, true);
+		end = jiffies + watchdog * HZ;
+		while ((waiting = count_waiting()) && !kthread_should_stop() && time_before(jiffies, end))
+			usleep_range(100, 200);
+		rests++;
+		if (waiting && !kthread_should_stop())
+			say_stuck(waiting);
+		/* Threads that arrive now wake those that were forgotten. */
+		WRITE_ONCE(is_resting, false);
 	}
-	pr_alert("%s-torture: Writes:  Total: %llu  Max/Min: %llu/%llu %s  Fail: %llu %s\n", torture_type, total, most,
-		 least, most > 2 * least ? "???" : "", tasks.violations, tasks.violations ? "!!!" : "");
+	return 0;
 }
 
 static int report_loop(void *unused)
@@ -250,19 +372,25 @@ static int report_loop(void *unused)
 		if (msleep_interruptible(1000))
 			continue;
 		second++;
-		if (stutter > 0)
+		if (stutter > 0 && second % stutter == 0) {
 			WRITE_ONCE(is_pausing, second / stutter % 2);
-		if (stat_interval > 0 && second % stat_interval == 0)
+			pauses += is_pausing;
+		}
+		watch();
+		if (stat_interval > 0 && second % stat_interval == 0) {
 			report();
+			reports++;
+		}
 	}
 	return 0;
 }
 
 static void print_parameters(const char *what)
 {
-	pr_alert("%s-torture:--- %s: nwriters_stress=%d nreaders_stress=0 stat_interval=%d stutter=%d "
-		 "irq_interval_us=%u nmis=%d hold=%u jitter=%u\n", torture_type, what, count, stat_interval, stutter,
-		 irq_interval_us, nmis, hold, jitter);
+	pr_alert("%s-torture:--- %s: nwriters_stress=%d nreaders_stress=%d stat_interval=%d stutter=%d "
+		 "rest_interval_ms=%d rounds=%d watchdog=%u irq_interval_us=%u nmis=%d hold=%u jitter=%u\n", torture_type, what,
+		 writers, readers, stat_interval, stutter, rest_interval_ms, rounds, watchdog, irq_interval_us, nmis,
+		 hold, jitter);
 }
 
 static bool is_exact(const struct guarded *it, u64 acquired)
@@ -270,127 +398,138 @@ static bool is_exact(const struct guarded *it, u64 acquired)
 	return it->counter == acquired && !it->violations;
 }
 
-static void stop(void)
+static void stop_all(void)
 {
-	u64 acquired = 0, ticked = 0, in_nmi = 0;
-	bool is_right;
 	int cpu, i;
 
 	if (reporter)
 		kthread_stop(reporter);
-	for (i = 0; i < count; i++)
-		if (writers[i].task)
-			kthread_stop(writers[i].task);
+	if (rester)
+		kthread_stop(rester);
+	WRITE_ONCE(is_broken_up, true);
+	for (i = 0; i < writers + readers; i++)
+		if (workers[i].task)
+			kthread_stop(workers[i].task);
 	/* First the timers, which send the NMIs, and then what these do. */
-	for_each_possible_cpu(cpu) {
-		struct ticker *ticker = per_cpu_ptr(&tickers, cpu);
-
-		if (ticker->is_started)
-			hrtimer_cancel(&ticker->timer);
-		ticked += ticker->acquired;
-	}
+	for_each_possible_cpu(cpu)
+		if (per_cpu(tickers, cpu).is_started)
+			hrtimer_cancel(&per_cpu(tickers, cpu).timer);
 	if (nmis) {
 		msleep(50);
 		WRITE_ONCE(is_stopping, true);
 		unregister_nmi_handler(NMI_LOCAL, "lockwright_torture");
 	}
-	for_each_possible_cpu(cpu)
-		in_nmi += per_cpu_ptr(&tickers, cpu)->acquired_in_nmis;
-	for (i = 0; i < count; i++)
-		acquired += writers[i].acquired;
-	report();
-	is_right = is_exact(&tasks, acquired) && is_exact(&interrupts, ticked) && is_exact(&in_nmis, in_nmi);
-	pr_alert("%s-torture: Exact: acquired %llu counter %llu violations %llu interrupts %llu counter %llu "
-		 "violations %llu nmis %llu counter %llu violations %llu same-node %llu other-node %llu "
-		 "longest-run %llu\n", torture_type, acquired, tasks.counter, tasks.violations, ticked,
-		 interrupts.counter, interrupts.violations, in_nmi, in_nmis.counter, in_nmis.violations,
-		 tasks.same_node, tasks.other_node, tasks.longest_run);
-	print_parameters(is_right ? "End of test: SUCCESS" : "End of test: FAILURE");
-	kfree(writers);
 }
 
-static void init_guarded(struct guarded *it)
+static void stop(void)
+{
+	struct totals written, read;
+	u64 ticked = 0, in_nmi = 0;
+	bool is_right;
+	int cpu;
+
+	stop_all();
+	for_each_possible_cpu(cpu) {
+		ticked += per_cpu(tickers, cpu).acquired;
+		in_nmi += per_cpu(tickers, cpu).acquired_in_nmis;
+	}
+	written = add_up(workers, writers);
+	read = add_up(workers + writers, readers);
+	report();
+	is_right = is_exact(&tasks, written.acquired) && is_exact(&interrupts, ticked) &&
+		   is_exact(&in_nmis, in_nmi) && !read.violations && !stuck;
+	pr_alert("%s-torture: Exact: acquired %llu counter %llu violations %llu reads %llu violations %llu "
+		 "interrupts %llu counter %llu violations %llu nmis %llu counter %llu violations %llu same-node %llu "
+		 "other-node %llu longest-run %llu reports %u pauses %u rests %u\n", torture_type,
+		 written.acquired, tasks.counter, tasks.violations, read.acquired, read.violations, ticked, interrupts.counter, interrupts.violations, in_nmi,
+		 in_nmis.counter, in_nmis.violations, tasks.same_node, tasks.other_node, tasks.longest_run, reports,
+		 pauses, rests);
+	print_parameters(is_right ? "End of test: SUCCESS" : "End of test: FAILURE");
+	kfree(workers);
+}
+
+static void init_guarded(struct guarded *it, const struct torture_type *of_type)
 {
 	memset(it, 0, sizeof(*it));
-	spin_lock_init(&it->spinlock);
-	if (kind == REGISTERED)
-		lockwright_make(registered, &it->place);
+	it->type = of_type;
+	of_type->init(&it->lock);
 	it->owner = -1;
 	it->node = -1;
 }
 
-static int choose_kind(void)
-{
-	const char *name = strcmp(torture_type, "lock_busted") ? torture_type : "busted";
-
-	if (!strcmp(name, "spin_lock")) {
-		kind = SPIN_LOCK;
-	} else if (!strcmp(name, "spin_lock_irq")) {
-		kind = SPIN_LOCK_IRQ;
-	} else {
-		kind = REGISTERED;
-		registered = lockwright_find_spinning(name);
-		if (registered == LOCKWRIGHT_NO_LOCK) {
-			pr_alert("lock-torture: invalid torture type: \"%s\"\n", torture_type);
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static int start_writers(void)
+static int start_workers(void)
 {
 	int cpu = -1, i;
 
-	for (i = 0; i < count; i++) {
-		struct writer *writer = &writers[i];
+	for (i = 0; i < writers + readers; i++) {
+		struct worker *worker = &workers[i];
 
 		cpu = cpumask_next(cpu, cpu_online_mask);
 		if (cpu >= nr_cpu_ids)
 			cpu = cpumask_first(cpu_online_mask);
-		writer->cpu = cpu;
-		writer->task = kthread_create_on_node(write_loop, writer, cpu_to_node(cpu), "torture/%d", i);
-		if (IS_ERR(writer->task)) {
-			writer->task = NULL;
+		worker->number = i;
+		worker->reads = i >= writers;
+		worker->random = 0x9e3779b9 * (u32)(i + 1) | 1;
+		worker->task = kthread_create_on_node(work_loop, worker, cpu_to_node(cpu), "torture_%s/%d",
+						      worker->reads ? "rd" : "wr", i);
+		if (IS_ERR(worker->task)) {
+			worker->task = NULL;
 			return -ENOMEM;
 		}
-		kthread_bind(writer->task, cpu);
+		kthread_bind(worker->task, cpu);
 	}
-	for (i = 0; i < count; i++)
-		wake_up_process(writers[i].task);
+	for (i = 0; i < writers + readers; i++)
+		wake_up_process(workers[i].task);
+	return 0;
+}
+
+static int run(struct task_struct **task, int (*loop)(void *), const char *name)
+{
+	struct task_struct *it = kthread_run(loop, NULL, name);
+
+	if (IS_ERR(it))
+		return PTR_ERR(it);
+	*task = it;
 	return 0;
 }
 
 static int __init torture_init(void)
 {
-	int error = choose_kind();
+	int error = 0;
 
-	if (error)
-		return error;
-	init_guarded(&tasks);
-	init_guarded(&interrupts);
-	init_guarded(&in_nmis);
-	count = nwriters_stress > 0 ? nwriters_stress : num_online_cpus();
-	writers = kcalloc(count, sizeof(*writers), GFP_KERNEL);
-	if (!writers)
+	type = torture_find(torture_type);
+	if (!type) {
+		pr_alert("lock-torture: invalid torture type: \"%s\"\n", torture_type);
+		return -EINVAL;
+	}
+	init_guarded(&tasks, type);
+	init_guarded(&interrupts, type->sleeps ? &torture_spin_lock : type);
+	init_guarded(&in_nmis, type->sleeps ? &torture_spin_lock : type);
+	writers = nwriters_stress >= 0 ? nwriters_stress : num_online_cpus();
+	readers = nreaders_stress >= 0 ? nreaders_stress : type->shares ? writers : 0;
+	if (!writers && !readers) {
+		pr_alert("lock-torture: there have to be writers or readers\n");
+		return -EINVAL;
+	}
+	if (rest_interval_ms < 0)
+		rest_interval_ms = type->sleeps && !rounds ? 50 : 0;
+	workers = kcalloc(writers + readers, sizeof(*workers), GFP_KERNEL);
+	if (!workers)
 		return -ENOMEM;
 	print_parameters("Start of test");
 	if (nmis)
 		error = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "lockwright_torture");
 	if (error) {
-		kfree(writers);
+		kfree(workers);
 		return error;
 	}
-	error = start_writers();
+	error = start_workers();
 	if (!error && irq_interval_us)
 		on_each_cpu(start_ticker, NULL, 1);
-	if (!error) {
-		reporter = kthread_run(report_loop, NULL, "torture_stats");
-		if (IS_ERR(reporter)) {
-			error = PTR_ERR(reporter);
-			reporter = NULL;
-		}
-	}
+	if (!error)
+		error = run(&reporter, report_loop, "torture_stats");
+	if (!error && rest_interval_ms)
+		error = run(&rester, rest_loop, "torture_rests");
 	if (error)
 		stop();
 	return error;
@@ -402,4 +541,4 @@ static void __exit torture_exit(void)
 module_init(torture_init);
 module_exit(torture_exit);
 MODULE_LICENSE("Dual MIT/GPL");
-MODULE_DESCRIPTION("torture of Lockwright's spinlocks in kernel threads");
+MODULE_DESCRIPTION("torture of Lockwright's locks in kernel threads");

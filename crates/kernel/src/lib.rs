@@ -1,10 +1,13 @@
 //! The locks of the registry as kernel code, for the module in `module/`.
 //!
-//! Everything here is called with preemption off, from C or from the trampoline in assembly. It calls two functions of
-//! the kernel and of the module, both in `machine`. `cargo xtask kernel` builds it and checks the result.
+//! Everything here is called with preemption off, from C or from the trampoline in assembly. It calls functions of the
+//! kernel and of the module from `machine` and `tasks` only. `cargo xtask kernel` builds it and checks the result.
 #![no_std]
 
+#[cfg(lockwright_control = "forgets")]
+mod control;
 mod machine;
+mod tasks;
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use lockwright::capabilities::SlowpathLock;
@@ -12,10 +15,13 @@ use lockwright::events::Event;
 use lockwright::platform::{Counters, Placement};
 use lockwright::raw::RawLock;
 use lockwright::registry::{
-    LOCKS, LockRow, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_spinning,
+    LOCKS, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_rwsem,
+    visit_spinning,
 };
+use lockwright::rwsem::{RwSem, RwSemPolicy};
 use lockwright::tunables::{NumaSpinlock, Tunable};
 use machine::{CPUS_MAX, Kernel, LEVELS, cpu, cpus, set_cpu, set_guest, set_tunable, this_cpu};
+use tasks::Tasks;
 
 /// What the C side calls a lock that is none.
 const NO_LOCK: u32 = u32::MAX;
@@ -52,6 +58,7 @@ pub unsafe extern "C" fn lockwright_lock_name(
     name.as_ptr()
 }
 
+#[derive(Clone, Copy)]
 struct IsThere;
 impl SpinVisitor for IsThere {
     type Output = ();
@@ -62,10 +69,45 @@ impl SlowpathVisitor for IsThere {
     fn visit<L: SlowpathLock>(self) {}
 }
 
-/// Returns true if the lock only spins, so that kernel code can take it.
+#[derive(Clone, Copy)]
+struct Shares;
+impl SpinVisitor for Shares {
+    type Output = bool;
+    fn visit<L: RawLock>(self) -> bool {
+        L::READERS_SHARE
+    }
+}
+
+/// A semaphore of the registry, for a visitor of locks.
+struct AsLock<V>(V);
+impl<V: SpinVisitor> RwSemVisitor for AsLock<V> {
+    type Output = V::Output;
+    #[inline(always)]
+    fn visit<C: RwSemPolicy>(self) -> V::Output {
+        self.0.visit::<RwSem<Tasks, C>>()
+    }
+}
+/// Calls the visitor with a lock that only spins, or with a semaphore; `None` if it is neither.
+#[inline(always)]
+fn visit<V: SpinVisitor + Copy>(lock: u32, visitor: V) -> Option<V::Output> {
+    let row = row(lock)?;
+    visit_spinning::<Kernel, _>(row, visitor).or_else(|| visit_rwsem(row, AsLock(visitor)))
+}
+
+/// Returns true if the lock only spins.
 #[unsafe(no_mangle)]
 pub extern "C" fn lockwright_spins(lock: u32) -> bool {
     row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, IsThere)).is_some()
+}
+/// Returns true if the lock is a semaphore, whose waiters sleep.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_sleeps(lock: u32) -> bool {
+    row(lock).and_then(|row| visit_rwsem(row, AsLock(IsThere))).is_some()
+}
+/// Returns true if readers share the lock.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_shares(lock: u32) -> bool {
+    visit(lock, Shares) == Some(true)
 }
 /// Returns true if the lock can take the place of the kernel's slow path.
 #[unsafe(no_mangle)]
@@ -74,6 +116,7 @@ pub extern "C" fn lockwright_has_slowpath(lock: u32) -> bool {
 }
 
 /// Makes an unlocked lock at this address.
+#[derive(Clone, Copy)]
 struct Make(*mut ());
 impl SpinVisitor for Make {
     type Output = ();
@@ -83,26 +126,33 @@ impl SpinVisitor for Make {
         unsafe { self.0.cast::<L>().write(L::new()) };
     }
 }
-/// Takes the lock at this address.
-struct Take(*const ());
-impl SpinVisitor for Take {
+/// Takes the lock at this address, as its owner or as a reader.
+#[derive(Clone, Copy)]
+struct Take<const SHARED: bool>(*const ());
+impl<const SHARED: bool> SpinVisitor for Take<SHARED> {
     type Output = ();
     #[inline(always)]
     fn visit<L: RawLock>(self) {
         // SAFETY: a lock of this type, by the contract of `lockwright_lock`.
-        unsafe { &*self.0.cast::<L>() }.lock();
+        let lock = unsafe { &*self.0.cast::<L>() };
+        if SHARED { lock.lock_shared() } else { lock.lock() }
     }
 }
 /// Gives the lock at this address back.
-struct Give(*const ());
-impl SpinVisitor for Give {
+#[derive(Clone, Copy)]
+struct Give<const SHARED: bool>(*const ());
+impl<const SHARED: bool> SpinVisitor for Give<SHARED> {
     type Output = ();
     #[inline(always)]
     fn visit<L: RawLock>(self) {
         // SAFETY: a lock of this type, by the contract of `lockwright_unlock`.
         let lock = unsafe { &*self.0.cast::<L>() };
-        // SAFETY: the caller holds it.
-        unsafe { lock.unlock() };
+        match SHARED {
+            // SAFETY: the caller is a reader.
+            true => unsafe { lock.unlock_shared() },
+            // SAFETY: the caller holds it.
+            false => unsafe { lock.unlock() },
+        }
     }
 }
 
@@ -110,19 +160,35 @@ impl SpinVisitor for Give {
 /// `place` points to 64 aligned bytes that no other thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lockwright_init(lock: u32, place: *mut ()) {
-    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Make(place)));
+    visit(lock, Make(place));
 }
+/// Preemption is off once; where the lock is a semaphore, it is on while the caller sleeps.
+///
 /// # Safety
-/// `lock` is a number of a lock that spins, and `lockwright_init` made it at `place`.
+/// `lock` is a number of a lock that spins or of a semaphore, and `lockwright_init` made it at `place`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lockwright_lock(lock: u32, place: *const ()) {
-    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Take(place)));
+    visit(lock, Take::<false>(place));
 }
 /// # Safety
 /// As above, and the caller holds the lock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lockwright_unlock(lock: u32, place: *const ()) {
-    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, Give(place)));
+    visit(lock, Give::<false>(place));
+}
+/// As `lockwright_lock`, together with other readers if these share the lock.
+///
+/// # Safety
+/// As for `lockwright_lock`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_lock_shared(lock: u32, place: *const ()) {
+    visit(lock, Take::<true>(place));
+}
+/// # Safety
+/// As above, and the caller is a reader of the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_unlock_shared(lock: u32, place: *const ()) {
+    visit(lock, Give::<true>(place));
 }
 
 /// Waits for the kernel's spinlock at this address.
@@ -152,9 +218,19 @@ pub unsafe extern "C" fn lockwright_slowpath(lock: *const u32, seen: u32) {
     if let Some(entries) = mine.entries.get(level) {
         entries.fetch_add(1, Relaxed);
     }
-    row(SELECTED.load(Relaxed))
-        .and_then(|row| visit_kernel_word::<Kernel, _>(row, Contend { lock, seen }));
+    if let Some(row) = row(SELECTED.load(Relaxed)) {
+        contend(row, Contend { lock, seen });
+    }
     mine.exits.fetch_add(1, Relaxed);
+}
+#[cfg(not(lockwright_control = "forgets"))]
+#[inline(always)]
+fn contend(row: &LockRow, visitor: Contend) {
+    visit_kernel_word::<Kernel, _>(row, visitor);
+}
+#[cfg(lockwright_control = "forgets")]
+fn contend(_: &LockRow, visitor: Contend) {
+    visitor.visit::<lockwright::qspinlock::QSpinlock<Kernel, control::Forgetful>>();
 }
 /// Selects the lock for it.
 #[unsafe(no_mangle)]

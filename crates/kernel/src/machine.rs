@@ -87,6 +87,7 @@ static METADATA: [Entry<Kernel>; ENTRIES] = [const { Entry::FRESH }; ENTRIES];
 static METADATA_QUEUES: [NumaQueue<Kernel>; ENTRIES * QUEUES] =
     [const { NumaQueue::FRESH }; ENTRIES * QUEUES];
 static NUMA_NODES: AtomicU32 = AtomicU32::new(1);
+static CPUS_KNOWN: AtomicU32 = AtomicU32::new(0);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 /// What each tunable was set to, plus one.
 static SET: [AtomicU64; TUNABLES] = [const { AtomicU64::new(0) }; TUNABLES];
@@ -112,6 +113,11 @@ pub fn set_cpu(number: u32, numa_node: u32) {
     let Some(cpu) = CPUS.get(number as usize) else { return };
     cpu.numa_node.store(numa_node, Relaxed);
     NUMA_NODES.fetch_max(numa_node + 1, Relaxed);
+    CPUS_KNOWN.fetch_max(number + 1, Relaxed);
+}
+/// How many CPUs there can be here.
+pub fn cpus_known() -> u32 {
+    CPUS_KNOWN.load(Relaxed)
 }
 /// Says that the machine is a virtual one.
 pub fn set_guest(is_guest: bool) {

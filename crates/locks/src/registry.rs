@@ -483,7 +483,7 @@ locks! { $ P;
         "the queue of optimistic spinners as a lock: the queue head is the owner";
     busted: "busted", Busted, crate::busted::BustedLock<P> [spins],
         "deliberately broken: excludes no thread, so every test must fail on it";
-    busted_rw: "busted-rw", Busted, crate::busted::BustedRwLock<P>,
+    busted_rw: "busted-rw", Busted, crate::busted::BustedRwLock<P> [spins],
         "deliberately broken: readers take nothing, so every test with readers must fail on it";
     busted_relaxed: "busted-relaxed", Busted, crate::busted::BustedRelaxedLock<P>,
         "deliberately broken: excludes, but its release orders nothing, so weak-memory checkers must fail on it";

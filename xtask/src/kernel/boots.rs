@@ -1,6 +1,6 @@
 //! The boots of a run: a machine, a plan, and what has to come of it.
 
-use super::request::{Request, spinning};
+use super::request::{Request, semaphores, spinning};
 
 /// One boot of the guest.
 pub struct Boot {
@@ -39,46 +39,71 @@ pub enum Expects {
     Death,
     /// The module refuses, with this reason.
     Refusal(&'static str),
+    /// The torture says that it is stuck.
+    Stuck,
 }
+
+/// How much a boot does.
+#[derive(Clone, Copy)]
+struct Amounts {
+    /// Seconds of each torture.
+    seconds: u32,
+    /// The same of each torture under a lock that has taken over.
+    takeover: u32,
+    /// Of each of two kinds, for each lock that takes over.
+    flips: u32,
+    /// Seconds of the programs.
+    programs: u32,
+    /// How often the module is unloaded under load.
+    reloads: u32,
+    /// Pauses between two critical sections, at random below this.
+    jitter: u32,
+}
+
+const QUICK: [Amounts; 2] = {
+    let one = Amounts { seconds: 2, takeover: 2, flips: 100, programs: 12, reloads: 2, jitter: 6 };
+    // A flip waits for each CPU, which takes longer if the host has fewer. A pause takes the emulator's big lock, so
+    // sections are apart by nothing.
+    [one, Amounts { flips: 40, jitter: 0, ..one }]
+};
+const FULL: [Amounts; 2] = {
+    let one =
+        Amounts { seconds: 3, takeover: 20, flips: 1700, programs: 240, reloads: 10, jitter: 6 };
+    [one, Amounts { takeover: 40, flips: 250, programs: 120, jitter: 0, ..one }]
+};
 
 /// The boots that a request asks for.
 pub fn of(request: &Request) -> Vec<Boot> {
     let few = vec!["qspinlock", "cna"];
-    let replace = request.replace.map_or(few.clone(), |lock| vec![lock]);
-    let torture = match request.replace {
-        Some(lock) => vec![lock],
-        None if request.quick => few,
-        None => spinning(),
+    let one = request.replace.map(|lock| vec![lock]);
+    let (amounts, replace, torture, sleeping, seconds_max) = match (request.quick, one) {
+        (quick, Some(one)) => {
+            (if quick { QUICK } else { FULL }, one.clone(), [one.clone(), one], vec![], 2400)
+        }
+        (true, None) => {
+            let torture = vec!["qspinlock", "cna", "qrwlock"];
+            let sleeping = vec!["rwsem-current", "rwsem-v3_12_wake_flag"];
+            (QUICK, few, [torture.clone(), torture], sleeping, 300)
+        }
+        (false, None) => {
+            let replace = vec!["qspinlock", "cna", "two-level"];
+            (FULL, replace.clone(), [spinning(), replace], semaphores(), 2400)
+        }
     };
-    let (seconds, reloads) = if request.quick { (2, 2) } else { (3, 10) };
-    let programs = if request.quick { 12 } else { 120 };
-    // A flip waits for each CPU, which takes longer if the host has fewer.
-    let (flips, flips_parallel) = if request.quick { (100, 40) } else { (1250, 250) };
-    let words = |torture: &[&str], flips: u32, pauses: u32| {
-        vec![
-            format!("torture={}", torture.join(",")),
-            format!("replace={}", replace.join(",")),
-            format!("seconds={seconds}"),
-            format!("flips={flips}"),
-            format!("reloads={reloads}"),
-            format!("programs={programs}"),
-            format!("jitter={pauses}"),
-        ]
-    };
-    let seconds_max = if request.quick { 300 } else { 2400 };
-    let locks = |name, machine, words| Boot {
+    let [spinning_here, spinning_in_parallel] = torture;
+    let boot = |name, machine, torture: &[&str], amounts| Boot {
         name,
         plan: "locks",
         machine,
-        words,
+        words: words(&replace, torture, &sleeping, amounts),
         expects: Expects::Success,
         seconds_max,
         control: None,
     };
+    let [amounts, amounts_in_parallel] = amounts;
     let mut boots = vec![
-        locks("8 CPUs, one thread", ONE_THREAD, words(&torture, flips, 6)),
-        // A pause takes the emulator's big lock here, so sections are apart by nothing.
-        locks("4 CPUs, parallel", PARALLEL, words(&replace, flips_parallel, 0)),
+        boot("8 CPUs, one thread", ONE_THREAD, &spinning_here, amounts),
+        boot("4 CPUs, parallel", PARALLEL, &spinning_in_parallel, amounts_in_parallel),
     ];
     if request.replace.is_none() {
         boots.extend(controls());
@@ -87,6 +112,22 @@ pub fn of(request: &Request) -> Vec<Boot> {
         }
     }
     boots
+}
+
+/// The words for the plan.
+fn words(replace: &[&str], torture: &[&str], sleeping: &[&str], amounts: Amounts) -> Vec<String> {
+    let Amounts { seconds, takeover, flips, programs, reloads, jitter } = amounts;
+    vec![
+        format!("torture={}", torture.join(",")),
+        format!("semaphores={}", sleeping.join(",")),
+        format!("replace={}", replace.join(",")),
+        format!("seconds={seconds}"),
+        format!("takeover={takeover}"),
+        format!("flips={flips}"),
+        format!("reloads={reloads}"),
+        format!("programs={programs}"),
+        format!("jitter={jitter}"),
+    ]
 }
 
 fn control(name: &'static str, plan: &'static str, machine: Machine, expects: Expects) -> Boot {
@@ -106,11 +147,25 @@ fn controls() -> [Boot; 3] {
     ]
 }
 
-/// The same, of guests that hang.
-fn slow_controls() -> [Boot; 2] {
+/// The same, of guests that hang and of threads that sleep for ever.
+fn slow_controls() -> [Boot; 5] {
     let nesting = control("nodes that do not nest", "nesting", ONE_THREAD, Expects::Death);
+    let forgets = control("a forgotten waiter", "forgets", ONE_THREAD, Expects::Death);
+    let forgets = Boot { control: Some("forgets"), seconds_max: 150, ..forgets };
+    let sleeper = stuck("a forgotten sleeper", "rwsem-current");
+    let posted = "rwsem-v3_12_wake_flag_as_posted,rwsem-v3_12_series_wake_flag_as_posted";
     [
         control("a flip while the CPUs run", "running", ONE_THREAD, Expects::Death),
         Boot { control: Some("nesting"), ..nesting },
+        forgets,
+        Boot { control: Some("forgets"), ..sleeper },
+        stuck("the wake-up flag as posted", posted),
     ]
+}
+
+/// Semaphores that lose wake-ups. Pauses let threads arrive at random moments.
+fn stuck(name: &'static str, locks: &str) -> Boot {
+    let words = vec![format!("torture={locks}"), "seconds=120".into(), "jitter=20".into()];
+    let boot = control(name, "stuck", ONE_THREAD, Expects::Stuck);
+    Boot { words, seconds_max: 600, ..boot }
 }

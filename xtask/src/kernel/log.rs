@@ -5,7 +5,7 @@ use super::report::{BootResult, Row};
 use std::collections::BTreeMap;
 
 /// What no line of a healthy guest has.
-const BAD: [&str; 12] = [
+const BAD: [&str; 13] = [
     "BUG",
     "WARNING",
     "Oops",
@@ -17,12 +17,15 @@ const BAD: [&str; 12] = [
     "general protection",
     "Kernel panic",
     "is WRONG",
+    STUCK,
     "guest: FAILED",
 ];
 /// A module from outside of the kernel's tree (4096), not signed (8192).
 const TAINT: &str = "12288";
 /// What a control says before it does what the guest has to die of.
 const BROKEN: &str = "guest: broken from here on";
+/// What a torture says in which no thread takes the lock any longer.
+const STUCK: &str = "-torture: STUCK: ";
 /// How many bad lines are shown.
 const SHOWN_MAX: usize = 10;
 
@@ -53,7 +56,7 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
             complaints.push("the guest died before it was broken".into());
         }
         Expects::Death => complaints.clear(),
-        Expects::Success | Expects::Refusal(_) if !has_ended => {
+        Expects::Success | Expects::Refusal(_) | Expects::Stuck if !has_ended => {
             let how = if is_late { "was ended at its time limit" } else { "died" };
             complaints.push(format!("the guest {how} before the end of the plan"));
         }
@@ -69,9 +72,30 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
         Expects::Refusal(reason) if !lines.iter().any(|line| line.contains(reason)) => {
             complaints.push(format!("the module has not refused, as it should: {reason}"));
         }
+        Expects::Stuck => {
+            complaints.retain(|it| it.starts_with("the guest "));
+            complaints.extend(boot.not_stuck(&rows));
+        }
         _ => {}
     }
     BootResult { name: boot.name, seconds, rows, complaints }
+}
+
+impl Boot {
+    /// The locks of its plan of which no torture has said that it is stuck.
+    fn not_stuck(&self, rows: &[Row]) -> Vec<String> {
+        let locks = self.words.iter().find_map(|word| word.strip_prefix("torture="));
+        let locks = locks.unwrap_or_default().split(',');
+        let is_not = |lock: &&str| !rows.iter().any(|row| row.test == stuck_row(lock));
+        locks
+            .filter(is_not)
+            .map(|lock| format!("the torture of {lock} has not been stuck"))
+            .collect()
+    }
+}
+
+fn stuck_row(lock: &str) -> String {
+    format!("torture of {lock} is stuck")
 }
 
 /// A line without its time.
@@ -104,6 +128,10 @@ struct Reader {
 struct Torture {
     lock: String,
     has_nmis: bool,
+    has_readers: bool,
+    has_reports: bool,
+    /// Each thread takes the lock once in a round.
+    has_rounds: bool,
     /// The slow path has changed meanwhile.
     has_flipped: bool,
 }
@@ -149,16 +177,34 @@ impl Reader {
 
     fn take_torture(&mut self, lock: &str, rest: &str) {
         if rest.contains("Start of test") {
-            let has_nmis = rest.contains(" nmis=1 ");
-            self.torture = Some(Torture { lock: lock.into(), has_nmis, has_flipped: false });
+            self.torture = Some(Torture {
+                lock: lock.into(),
+                has_nmis: rest.contains(" nmis=1 "),
+                has_readers: rest.contains(" nreaders_stress=")
+                    && !rest.contains(" nreaders_stress=0 "),
+                has_reports: rest.contains(" stat_interval=")
+                    && !rest.contains(" stat_interval=0 "),
+                has_rounds: rest.contains(" rounds=1 "),
+                has_flipped: false,
+            });
             self.numbers.clear();
-        } else if let Some((_, counts)) = rest.split_once("Max/Min: ") {
+        } else if let Some((_, stuck)) = rest.split_once("STUCK: ") {
+            let words: Vec<_> = stuck.split_whitespace().collect();
+            let counted =
+                words.windows(2).filter(|pair| ["rounds", "rests", "times"].contains(&pair[1]));
+            let number = |pair: &[&str]| Some((pair[1].to_string(), pair[0].parse().ok()?));
+            let numbers = counted.filter_map(number).collect();
+            self.rows.push(Row { test: stuck_row(lock), numbers });
+        } else if let Some((whose, counts)) = rest.split_once("Max/Min: ") {
             let mut counts = counts.split(['/', ' ']).filter_map(|it| it.parse().ok());
-            let names = ["most-per-writer", "least-per-writer"];
+            let names = match whose.contains("Reads") {
+                true => ["most-per-reader", "least-per-reader"],
+                false => ["most-per-writer", "least-per-writer"],
+            };
             let counts = names.iter().zip(&mut counts).map(|(name, it)| (name.to_string(), it));
             self.numbers.extend(counts);
         } else if let Some((_, exact)) = rest.split_once("Exact: ") {
-            // `counter` and `violations` come twice: of the tasks, and of the interrupts. They are in the verdict.
+            // `counter` and `violations` come several times. They are in the verdict.
             self.numbers.extend(pairs(exact));
         } else if rest.contains("End of test") {
             self.end_torture(lock, rest.contains("SUCCESS"));
@@ -176,15 +222,21 @@ impl Reader {
         let per_mille = (count("same-node") * 1000).checked_div(handovers).unwrap_or(0);
         numbers.insert("same-node-per-mille".into(), per_mille);
         numbers.insert("exact".into(), is_exact.into());
-        let is_busted = lock == "lock_busted";
+        let is_busted = lock.ends_with("_busted");
         if is_exact == is_busted {
             let what = if is_busted { "is not caught" } else { "is not exact" };
             self.complaints.push(format!("the torture of {lock} {what}"));
         }
-        for (name, is_meant) in [("acquired", true), ("nmis", torture.has_nmis)] {
-            if is_meant && numbers.get(name).copied().unwrap_or(0) == 0 {
-                self.complaints
-                    .push(format!("the torture of {lock} has not taken it once: {name}"));
+        let is_meant = [
+            ("acquired", true),
+            ("nmis", torture.has_nmis),
+            ("reads", torture.has_readers),
+            ("reports", torture.has_reports),
+            ("pauses", torture.has_reports),
+        ];
+        for (name, _) in is_meant.iter().filter(|(_, is_meant)| *is_meant) {
+            if numbers.get(*name).is_none_or(|count| *count == 0) {
+                self.complaints.push(format!("the torture of {lock} has counted no {name}"));
             }
         }
         let slow_path = match (lock.starts_with("spin_lock"), torture.has_flipped) {
@@ -193,7 +245,9 @@ impl Reader {
             (true, false) => format!(", slow path {}", self.selected),
         };
         let nmis = if torture.has_nmis { ", NMIs" } else { "" };
-        self.rows.push(Row { test: format!("torture of {lock}{slow_path}{nmis}"), numbers });
+        let rounds = if torture.has_rounds { ", in rounds" } else { "" };
+        self.rows
+            .push(Row { test: format!("torture of {lock}{slow_path}{nmis}{rounds}"), numbers });
     }
 }
 
@@ -264,8 +318,14 @@ same-node 10 other-node 20 longest-run 3
         for (log, complaint) in [
             (row("SUCCESS", "FAILURE"), "is not exact"),
             (row("spin_lock-", "lock_busted-"), "is not caught"),
-            (row("acquired 30", "acquired 0"), "not taken it once: acquired"),
-            (row("nwriters_stress=8", "nmis=1 hold=1"), "not taken it once: nmis"),
+            (row("acquired 30", "acquired 0"), "counted no acquired"),
+            (row("nwriters_stress=8", "nmis=1 hold=1"), "counted no nmis"),
+            (row("nwriters_stress=8", "nreaders_stress=8 hold=1"), "counted no reads"),
+            (row("nwriters_stress=8", "stat_interval=1 hold=1"), "counted no pauses"),
+            (
+                row("guest: end", "a-torture: STUCK: 1 threads wait\nguest: end"),
+                "in the log: a-tor",
+            ),
             (row("wrong 0 entries", "wrong 1 entries"), "a check of a flip"),
             (row("done 7 wrong 0", "done 7 wrong 2"), "a wrong result"),
             (row("taint 12288", "taint 12800"), "tainted: 12800"),
@@ -280,6 +340,26 @@ same-node 10 other-node 20 longest-run 3
         }
         let late = read(&boot(Expects::Success), "", 1.0, true);
         assert!(late.complaints.iter().any(|it| it.contains("time limit")));
+    }
+
+    #[test]
+    fn each_lock_that_loses_wake_ups_has_to_be_stuck() {
+        let boot = Boot { words: vec!["torture=a,b".into()], ..boot(Expects::Stuck) };
+        let stuck = |lock: &str| {
+            format!("{lock}-torture: STUCK: 1 threads wait, after 7 rounds and 9 times\n")
+        };
+        let end = "guest: end of plan p\n";
+        let complaints = |log: &str| read(&boot, log, 1.0, false).complaints;
+        let both = [&stuck("a"), &stuck("b"), end].concat();
+        assert_eq!(complaints(&both), Vec::<String>::new());
+        let rows = read(&boot, &both, 1.0, false).rows;
+        assert_eq!((&*rows[1].test, rows[1].numbers["rounds"]), ("torture of b is stuck", 7));
+        assert_eq!(
+            complaints(&[&stuck("a"), end].concat()),
+            ["the torture of b has not been stuck"]
+        );
+        let died = complaints(&[stuck("a"), stuck("b")].concat());
+        assert_eq!(died, ["the guest died before the end of the plan"]);
     }
 
     #[test]

@@ -28,9 +28,10 @@ pub struct Document<'a> {
 }
 
 /// The numbers that the table shows, in this order, and what it calls them.
-const COLUMNS: [(&str, &str); 9] = [
+const COLUMNS: [(&str, &str); 10] = [
     ("exact", "exact"),
     ("acquired", "acquired"),
+    ("reads", "by readers"),
     ("interrupts", "in interrupts"),
     ("nmis", "in NMIs"),
     ("same-node-per-mille", "same node, per mille"),
@@ -46,7 +47,7 @@ pub fn text(boot: &BootResult) -> String {
     for row in &boot.rows {
         let shown = |(name, title): &(&str, &str)| {
             let number = row.numbers.get(*name)?;
-            (*number > 0 || *name != "nmis").then(|| format!("{title} {number}"))
+            (*number > 0 || !["nmis", "reads"].contains(name)).then(|| format!("{title} {number}"))
         };
         let mut numbers: Vec<_> = COLUMNS.iter().filter_map(shown).collect();
         if let Some(done) = row.numbers.get("done") {

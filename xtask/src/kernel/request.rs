@@ -6,9 +6,10 @@ use lockwright::capabilities::SlowpathLock;
 use lockwright::native::Native;
 use lockwright::raw::RawLock;
 use lockwright::registry::{
-    self, LOCKS, LockClass, LockRow, SlowpathVisitor, SpinVisitor, visit_kernel_word,
-    visit_spinning,
+    self, LOCKS, LockClass, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
+    visit_rwsem, visit_spinning,
 };
+use lockwright::rwsem::RwSemPolicy;
 
 /// As they stand in the help.
 pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--kernel RELEASE] [--json FILE]";
@@ -61,6 +62,10 @@ impl SlowpathVisitor for Is {
     type Output = ();
     fn visit<L: SlowpathLock>(self) {}
 }
+impl RwSemVisitor for Is {
+    type Output = ();
+    fn visit<C: RwSemPolicy>(self) {}
+}
 
 /// The name of a lock that can replace the slow path.
 fn replaces(name: &str) -> Result<&'static str, String> {
@@ -71,12 +76,19 @@ fn replaces(name: &str) -> Result<&'static str, String> {
     })
 }
 
-/// The locks that kernel code can take, without the broken ones.
+/// The locks that only spin, without the broken ones.
 pub fn spinning() -> Vec<&'static str> {
-    let can = |row: &&LockRow| {
-        row.class != LockClass::Busted && visit_spinning::<Native, _>(row, Is).is_some()
-    };
-    LOCKS.iter().filter(can).map(|row| row.name).collect()
+    sound(|row| visit_spinning::<Native, _>(row, Is).is_some())
+}
+
+/// The semaphores, without the broken ones.
+pub fn semaphores() -> Vec<&'static str> {
+    sound(|row| visit_rwsem(row, Is).is_some())
+}
+
+fn sound(is_meant: impl Fn(&LockRow) -> bool) -> Vec<&'static str> {
+    let rows = LOCKS.iter().filter(|row| row.class != LockClass::Busted && is_meant(row));
+    rows.map(|row| row.name).collect()
 }
 
 #[cfg(test)]
@@ -95,9 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn kernel_code_can_take_the_locks_that_only_spin() {
+    fn kernel_code_can_take_the_locks_that_only_spin_and_the_semaphores() {
         let names = spinning();
         assert!(["qspinlock", "cna-v15", "hq", "mcs"].iter().all(|it| names.contains(it)));
         assert!(!["mutex", "clh", "busted", "hybrid"].iter().any(|it| names.contains(it)));
+        let names = semaphores();
+        assert!(["rwsem-current", "rwsem-v3_12_wake_flag"].iter().all(|it| names.contains(it)));
+        assert!(!["rwlock", "rwsem-v3_12_wake_flag_as_posted"].iter().any(|it| names.contains(it)));
     }
 }

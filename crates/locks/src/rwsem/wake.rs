@@ -7,7 +7,7 @@ use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake, WakesIssued
 use crate::events::Event;
 use crate::park::{HoldMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, AtomicInt};
-use crate::queue::NodeId;
+use crate::queue::{NodeId, TailCode};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -24,14 +24,14 @@ pub enum Wake {
 
 /// Threads to wake. They may have gone on by the time they are woken; only their numbers are kept.
 pub struct WakeQueue<P> {
-    ids: [u16; BATCH],
+    codes: [TailCode; BATCH],
     len: usize,
     _platform: PhantomData<fn() -> P>,
 }
 
 impl<P: ParkPlatform> WakeQueue<P> {
     pub fn new() -> Self {
-        Self { ids: [0; BATCH], len: 0, _platform: PhantomData }
+        Self { codes: [TailCode::NONE; BATCH], len: 0, _platform: PhantomData }
     }
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -40,13 +40,15 @@ impl<P: ParkPlatform> WakeQueue<P> {
         if self.len == BATCH {
             self.flush();
         }
-        self.ids[self.len] = id.number();
-        self.len += 1;
+        if let Some(code) = self.codes.get_mut(self.len) {
+            *code = id.code();
+            self.len += 1;
+        }
     }
     /// Wakes them all, in the order in which they were marked.
     pub fn flush(&mut self) {
-        for &number in &self.ids[..self.len] {
-            P::futex_wake(&raw const waiter::<P>(NodeId::new(number)).grant, 1);
+        for code in self.codes.iter().take(self.len) {
+            P::futex_wake(&raw const waiter::<P>(code.node_or_first()).grant, 1);
         }
         self.len = 0;
     }
