@@ -37,12 +37,15 @@ void lockwright_set_cpu(u32 cpu, u32 numa_node);
 void lockwright_set_guest(bool is_guest);
 bool lockwright_set_numa_spinlock(u64 value);
 bool lockwright_set_numa_spinlock_threshold(u64 value);
+bool lockwright_set_hqlock_fairness_threshold(u64 value);
 bool lockwright_numa_is_on(void);
 
 /* The Rust part: counters. */
 u64 lockwright_entries(u32 cpu, u32 level);
 u64 lockwright_exits(void);
 u32 lockwright_nodes_in_use(void);
+u64 lockwright_depth(u32 depth);
+u32 lockwright_depths(void);
 const char *lockwright_event_name(u32 event, size_t *length);
 u64 lockwright_event(u32 event);
 void lockwright_reset_events(void);

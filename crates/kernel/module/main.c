@@ -5,6 +5,8 @@
  * /sys/kernel/debug/lockwright/replace  write the name of a lock to let it take over the contended spinlocks of this
  *                                       kernel, `stock` to give them back
  * /sys/kernel/debug/lockwright/status   what has happened, as lines of a name and a number
+ * /sys/kernel/debug/lockwright/queue_depths
+ *                                       how many waiters each entry of our slow path has found at its lock
  */
 #define pr_fmt(fmt) "lockwright: " fmt
 
@@ -67,6 +69,27 @@ static int threshold_get(char *into, const struct kernel_param *param)
 static const struct kernel_param_ops threshold_ops = { .set = threshold_set, .get = threshold_get };
 module_param_cb(numa_spinlock_threshold, &threshold_ops, NULL, 0644);
 MODULE_PARM_DESC(numa_spinlock_threshold, "hand-overs within a NUMA node, as a power of two: 0 to 31");
+
+/* -1: 1,000. */
+static int handoffs = -1;
+static int handoffs_set(const char *text, const struct kernel_param *param)
+{
+	unsigned int value;
+
+	if (kstrtouint(text, 10, &value) || value > INT_MAX || !lockwright_set_hqlock_fairness_threshold(value)) {
+		pr_err("hqlock_fairness_threshold cannot be `%s`: give 0 to %d\n", text, INT_MAX);
+		return -EINVAL;
+	}
+	handoffs = value;
+	return 0;
+}
+static int handoffs_get(char *into, const struct kernel_param *param)
+{
+	return sysfs_emit(into, "%d\n", handoffs);
+}
+static const struct kernel_param_ops handoffs_ops = { .set = handoffs_set, .get = handoffs_get };
+module_param_cb(hqlock_fairness_threshold, &handoffs_ops, NULL, 0644);
+MODULE_PARM_DESC(hqlock_fairness_threshold, "hand-overs within a NUMA node, of the hierarchical locks and two-level");
 
 /* The caller must not be set aside by CNA: it is no task, interrupts are off, or it has a real-time policy. */
 bool notrace lockwright_is_urgent(void)
@@ -157,6 +180,17 @@ static int status_show(struct seq_file *out, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
+static int queue_depths_show(struct seq_file *out, void *unused)
+{
+	u32 depth, count = lockwright_depths();
+
+	for (depth = 0; depth < count; depth++)
+		seq_printf(out, "depth_%02u%s %llu\n", depth, depth + 1 == count ? "_or_more" : "",
+			   lockwright_depth(depth));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(queue_depths);
+
 static int __init load(void)
 {
 	bool is_guest = boot_cpu_has(X86_FEATURE_HYPERVISOR);
@@ -175,6 +209,7 @@ static int __init load(void)
 	folder = debugfs_create_dir("lockwright", NULL);
 	debugfs_create_file("replace", 0200, folder, NULL, &replace_ops);
 	debugfs_create_file("status", 0400, folder, NULL, &status_fops);
+	debugfs_create_file("queue_depths", 0400, folder, NULL, &queue_depths_fops);
 	lockwright_events_init(folder);
 	pr_info("loaded: %u CPUs, %u NUMA nodes%s; numa_spinlock=%s, so the CNA locks serve by NUMA node: %s\n",
 		num_online_cpus(), num_online_nodes(), is_guest ? ", a virtual machine" : "",

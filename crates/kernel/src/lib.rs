@@ -20,7 +20,9 @@ use lockwright::registry::{
 };
 use lockwright::rwsem::{RwSem, RwSemPolicy};
 use lockwright::tunables::{NumaSpinlock, Tunable};
-use machine::{CPUS_MAX, Kernel, LEVELS, cpu, cpus, set_cpu, set_guest, set_tunable, this_cpu};
+use machine::{
+    CPUS_MAX, DEPTHS, Kernel, LEVELS, cpu, cpus, inside, set_cpu, set_guest, set_tunable, this_cpu,
+};
 use tasks::Tasks;
 
 /// What the C side calls a lock that is none.
@@ -218,9 +220,15 @@ pub unsafe extern "C" fn lockwright_slowpath(lock: *const u32, seen: u32) {
     if let Some(entries) = mine.entries.get(level) {
         entries.fetch_add(1, Relaxed);
     }
+    let inside = inside(lock);
+    let depth = (inside.fetch_add(1, Relaxed) as usize).min(DEPTHS - 1);
+    if let Some(depths) = mine.depths.get(depth) {
+        depths.fetch_add(1, Relaxed);
+    }
     if let Some(row) = row(SELECTED.load(Relaxed)) {
         contend(row, Contend { lock, seen });
     }
+    inside.fetch_sub(1, Relaxed);
     mine.exits.fetch_add(1, Relaxed);
 }
 #[cfg(not(lockwright_control = "forgets"))]
@@ -263,6 +271,11 @@ pub extern "C" fn lockwright_set_numa_spinlock(value: u64) -> bool {
 pub extern "C" fn lockwright_set_numa_spinlock_threshold(value: u64) -> bool {
     set(Tunable::numa_spinlock_threshold, value)
 }
+/// Sets `hqlock_fairness_threshold` in the same way.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_set_hqlock_fairness_threshold(value: u64) -> bool {
+    set(Tunable::hqlock_fairness_threshold, value)
+}
 fn set(tunable: Tunable, value: u64) -> bool {
     let checked = tunable.check(value);
     if let Ok(value) = checked {
@@ -286,6 +299,18 @@ pub extern "C" fn lockwright_entries(number: u32, level: u32) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn lockwright_exits() -> u64 {
     cpus().map(|cpu| cpu.exits.load(Relaxed)).sum()
+}
+/// How often a CPU entered the slow path of a lock for which `depth` others waited. The last depth stands for all above
+/// it, too.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_depth(depth: u32) -> u64 {
+    let of = |cpu: &machine::CpuState| cpu.depths.get(depth as usize).map(|it| it.load(Relaxed));
+    cpus().filter_map(of).sum()
+}
+/// How many depths there are.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_depths() -> u32 {
+    DEPTHS as u32
 }
 /// How many queue nodes are in use.
 #[unsafe(no_mangle)]

@@ -19,9 +19,11 @@ use core::sync::atomic::{
 };
 use lockwright::events::Event;
 use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
+use lockwright::held::HeldTable;
 use lockwright::hq::{Entry, NumaQueue};
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, LockHash, MetadataPool, Placement, QueueNodes,
+    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, MetadataPool, Placement,
+    QueueNodes,
 };
 use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -33,6 +35,8 @@ pub struct Kernel;
 pub const CPUS_MAX: usize = 64;
 /// Task, softirq, interrupt, NMI.
 pub const LEVELS: usize = NODES_PER_CPU as usize;
+/// How many depths of queues are counted.
+pub const DEPTHS: usize = 16;
 const EVENTS: usize = Event::ALL.len();
 const TUNABLES: usize = Tunable::ALL.len();
 
@@ -47,6 +51,8 @@ pub struct CpuState {
     pub entries: [AtomicU64; LEVELS + 1],
     /// Slow paths that were left.
     pub exits: AtomicU64,
+    /// Slow paths that were entered while this many CPUs were in that of the same lock; the last one counts more, too.
+    pub depths: [AtomicU64; DEPTHS],
     events: [AtomicU64; EVENTS],
 }
 
@@ -57,6 +63,7 @@ impl CpuState {
         numa_node: AtomicU32::new(0),
         entries: [const { AtomicU64::new(0) }; LEVELS + 1],
         exits: AtomicU64::new(0),
+        depths: [const { AtomicU64::new(0) }; DEPTHS],
         events: [const { AtomicU64::new(0) }; EVENTS],
     };
     /// How many of its nodes are in use.
@@ -76,6 +83,7 @@ static NODES: [QNode<Kernel>; CPUS_MAX * LEVELS] = {
     // SAFETY: this is the storage of the platform.
     [const { unsafe { QNode::fresh() } }; CPUS_MAX * LEVELS]
 };
+static HELD: [HeldTable<Kernel>; CPUS_MAX] = [const { HeldTable::EMPTY }; CPUS_MAX];
 /// More than there are queue nodes.
 const HASH_SLOTS: usize = 512;
 const ENTRIES: usize = 64;
@@ -86,6 +94,9 @@ static HASH: [HardwareU64<Kernel>; HASH_SLOTS] =
 static METADATA: [Entry<Kernel>; ENTRIES] = [const { Entry::FRESH }; ENTRIES];
 static METADATA_QUEUES: [NumaQueue<Kernel>; ENTRIES * QUEUES] =
     [const { NumaQueue::FRESH }; ENTRIES * QUEUES];
+/// How many CPUs are in the slow path of the locks of this remainder.
+static INSIDE: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
+const PLACES: usize = 1024;
 static NUMA_NODES: AtomicU32 = AtomicU32::new(1);
 static CPUS_KNOWN: AtomicU32 = AtomicU32::new(0);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
@@ -102,6 +113,14 @@ pub fn cpu(number: u32) -> &'static CpuState {
 #[inline(always)]
 pub fn this_cpu() -> &'static CpuState {
     cpu(Kernel::this_cpu())
+}
+/// How many CPUs are in the slow path of the lock at this address, or of one that shares its place.
+#[inline(always)]
+pub fn inside(lock: *const u32) -> &'static AtomicU32 {
+    // The middle bits of a product depend on all bits of the address.
+    let place = (lock.addr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    // SAFETY: a remainder is below the length.
+    unsafe { INSIDE.get_unchecked(place as usize % PLACES) }
 }
 /// All CPUs.
 pub fn cpus() -> impl Iterator<Item = &'static CpuState> {
@@ -211,6 +230,23 @@ unsafe impl MetadataPool for Kernel {
         let number = at % ENTRIES * QUEUES + queue % QUEUES;
         // SAFETY: both remainders are below their limits.
         NonNull::from(unsafe { METADATA_QUEUES.get_unchecked(number) })
+    }
+}
+
+// SAFETY: a CPU stands for a thread: it has one element of a static array, and an owner keeps its CPU until it releases
+// the lock. What interrupts it does so as a signal handler does.
+unsafe impl HeldLocks for Kernel {
+    type Table = HeldTable<Self>;
+
+    #[inline(always)]
+    fn held_table() -> Option<NonNull<HeldTable<Self>>> {
+        Self::held_table_at(Self::this_cpu() as usize)
+    }
+    fn held_tables() -> usize {
+        cpus_known() as usize
+    }
+    fn held_table_at(at: usize) -> Option<NonNull<HeldTable<Self>>> {
+        HELD.get(at).map(NonNull::from)
     }
 }
 

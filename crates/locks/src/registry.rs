@@ -5,7 +5,7 @@
 //! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
 //! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline`, `condvar`
 //! and `slowpath`, the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`]; `spins` says that a lock asks the
-//! platform for no more than [`HqPlatform`], and that each thread releases its own nodes, the last one first. So it
+//! platform for no more than [`SpinPlatform`], and that each thread releases its own nodes, the last one first. So it
 //! runs where no thread can sleep and nodes belong to CPUs.
 //!
 //! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
@@ -27,6 +27,10 @@ use core::any::TypeId;
 /// Everything that a lock of the registry may ask of the machine below it.
 pub trait Platform: ReaderPlatform + HolderPlatform + HqPlatform {}
 impl<P: ReaderPlatform + HolderPlatform + HqPlatform> Platform for P {}
+
+/// Everything that a lock of the registry may ask of it that only spins.
+pub trait SpinPlatform: HolderPlatform + HqPlatform {}
+impl<P: HolderPlatform + HqPlatform> SpinPlatform for P {}
 
 /// What the registry knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,7 +305,7 @@ macro_rules! locks {
         }
 
         /// Calls `visitor` with the lock of this row, if it only spins.
-        pub fn visit_spinning<$P: HqPlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+        pub fn visit_spinning<$P: SpinPlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
             let mut rows = LOCKS.iter();
             $(if const { is_compiled(&[$name $(, $alias)*]) } {
                 let _is_it = rows.next()?.is(row);
@@ -360,7 +364,7 @@ locks! { $ P;
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     two_level: "two-level", Product, QSpinlock<P, TwoLevel> [deadline spins slowpath],
         "the queued spinlock with the idea of hq: waiters in a list for each NUMA node, the lists in a list";
-    resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline],
+    resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline spins],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],
         "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";

@@ -34,7 +34,10 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
     let lines: Vec<_> = text.lines().map(message).filter(|it| !is_command_line(it)).collect();
     let mut reader = Reader { selected: "stock".into(), ..Reader::default() };
     lines.iter().for_each(|line| reader.take(line));
-    let Reader { mut rows, mut complaints, counted, loads, .. } = reader;
+    let Reader { mut rows, mut complaints, counted, loads, depths, .. } = reader;
+    if !depths.is_empty() {
+        rows.push(Row { test: "waiters that an entry of ours has found".into(), numbers: depths });
+    }
     if !counted.is_empty() {
         rows.push(Row { test: "counters".into(), numbers: counted });
     }
@@ -118,6 +121,8 @@ struct Reader {
     numbers: BTreeMap<String, u64>,
     /// Counters of the module, the highest that were seen: a new load of it begins at zero.
     counted: BTreeMap<String, u64>,
+    /// How many entries of our slow path have found how many waiters.
+    depths: BTreeMap<String, u64>,
     /// What the loads of the module said when they ended, added up.
     loads: BTreeMap<String, u64>,
     rows: Vec<Row>,
@@ -161,6 +166,8 @@ impl Reader {
                 let highest = self.counted.entry(name).or_default();
                 *highest = count.max(*highest);
             }
+        } else if said.starts_with("depth_") {
+            self.depths.extend(pairs(said));
         } else if let Some(rest) = said.strip_prefix("storm ") {
             let (load, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             let numbers = pairs(rest);
