@@ -50,9 +50,9 @@ struct Amounts {
     seconds: u32,
     /// The same of each torture under a lock that has taken over.
     takeover: u32,
-    /// Of each of two kinds, for each lock that takes over.
+    /// Under torture, for each lock that takes over; half as many more under programs.
     flips: u32,
-    /// Seconds of the programs.
+    /// Seconds of one round of the programs, which run until all flips are done.
     programs: u32,
     /// How often the module is unloaded under load.
     reloads: u32,
@@ -61,15 +61,15 @@ struct Amounts {
 }
 
 const QUICK: [Amounts; 2] = {
-    let one = Amounts { seconds: 2, takeover: 2, flips: 100, programs: 12, reloads: 2, jitter: 6 };
+    let one = Amounts { seconds: 2, takeover: 2, flips: 100, programs: 5, reloads: 2, jitter: 6 };
     // A flip waits for each CPU, which takes longer if the host has fewer. A pause takes the emulator's big lock, so
     // sections are apart by nothing.
     [one, Amounts { flips: 40, jitter: 0, ..one }]
 };
 const FULL: [Amounts; 2] = {
     let one =
-        Amounts { seconds: 3, takeover: 20, flips: 1700, programs: 240, reloads: 10, jitter: 6 };
-    [one, Amounts { takeover: 40, flips: 250, programs: 120, jitter: 0, ..one }]
+        Amounts { seconds: 3, takeover: 30, flips: 2300, programs: 20, reloads: 10, jitter: 6 };
+    [one, Amounts { takeover: 40, flips: 250, jitter: 0, ..one }]
 };
 
 /// The boots that a request asks for.

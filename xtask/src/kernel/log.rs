@@ -174,7 +174,15 @@ impl Reader {
             if numbers.get("wrong") != Some(&0) {
                 self.complaints.push(format!("a program got a wrong result: {said}"));
             }
-            self.rows.push(Row { test: format!("programs: {load}"), numbers });
+            let test = format!("programs: {load}");
+            match self.rows.iter_mut().find(|row| row.test == test) {
+                Some(row) => {
+                    numbers
+                        .into_iter()
+                        .for_each(|(name, it)| *row.numbers.entry(name).or_default() += it);
+                }
+                None => self.rows.push(Row { test, numbers }),
+            }
         } else if let Some(taint) = said.strip_prefix("taint ")
             && taint != TAINT
         {
@@ -294,6 +302,7 @@ same-node 10 other-node 20 longest-run 3
 [    4.5] guest: entries_level1 2
 [    4.6] guest: entries_level1 1
 [    5.0] guest: storm fork done 7 wrong 0
+[    5.5] guest: storm fork done 8 wrong 0
 [    6.0] lockwright: gave the slow path back: flips 3 wrong 0 entries-kernel 4 entries-ours 5
 [    7.0] guest: taint 12288
 [    7.0] guest: end of plan p
@@ -311,6 +320,7 @@ same-node 10 other-node 20 longest-run 3
             "flips, in 1 loads of the module",
         ];
         assert_eq!(tests, expected);
+        assert_eq!(result.rows[1].numbers["done"], 15);
         let numbers = &result.rows[0].numbers;
         let of = |name: &str| numbers[name];
         let counted = &result.rows[2].numbers;
