@@ -61,10 +61,10 @@ struct Amounts {
 }
 
 const QUICK: [Amounts; 2] = {
-    let one = Amounts { seconds: 2, takeover: 2, flips: 100, programs: 5, reloads: 2, jitter: 6 };
-    // A flip waits for each CPU, which takes longer if the host has fewer. A pause takes the emulator's big lock, so
-    // sections are apart by nothing.
-    [one, Amounts { flips: 40, jitter: 0, ..one }]
+    // A flip waits for each CPU, which takes longer if the host has fewer.
+    let one = Amounts { seconds: 2, takeover: 2, flips: 40, programs: 5, reloads: 2, jitter: 6 };
+    // A pause takes the emulator's big lock, so sections are apart by nothing.
+    [one, Amounts { jitter: 0, ..one }]
 };
 const FULL: [Amounts; 2] = {
     let one =
