@@ -441,9 +441,9 @@ static void stop(void)
 	pr_alert("%s-torture: Exact: acquired %llu counter %llu violations %llu reads %llu violations %llu "
 		 "interrupts %llu counter %llu violations %llu nmis %llu counter %llu violations %llu same-node %llu "
 		 "other-node %llu longest-run %llu reports %u pauses %u rests %u\n", torture_type,
-		 written.acquired, tasks.counter, tasks.violations, read.acquired, read.violations, ticked, interrupts.counter, interrupts.violations, in_nmi,
-		 in_nmis.counter, in_nmis.violations, tasks.same_node, tasks.other_node, tasks.longest_run, reports,
-		 pauses, rests);
+		 written.acquired, tasks.counter, tasks.violations, read.acquired, read.violations, ticked,
+		 interrupts.counter, interrupts.violations, in_nmi, in_nmis.counter, in_nmis.violations,
+		 tasks.same_node, tasks.other_node, tasks.longest_run, reports, pauses, rests);
 	print_parameters(is_right ? "End of test: SUCCESS" : "End of test: FAILURE");
 	kfree(workers);
 }

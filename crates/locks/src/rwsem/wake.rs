@@ -40,6 +40,7 @@ impl<P: ParkPlatform> WakeQueue<P> {
         if self.len == BATCH {
             self.flush();
         }
+        // There is room: `flush` has made it. A check that could panic would be in every kernel module.
         if let Some(code) = self.codes.get_mut(self.len) {
             *code = id.code();
             self.len += 1;

@@ -133,7 +133,7 @@ impl ExploreArgs {
         if pairs.is_empty() {
             return Err(self.nothing_fits(&clients, bug));
         }
-        // Each pair runs as many schedules.
+        // All pairs run the same number of schedules.
         let own = self.shard.part()?.of(pairs, |_| 1);
         if own.is_empty() {
             let why = "there are fewer pairs of a lock and a client than parts: use fewer parts in --shard";
