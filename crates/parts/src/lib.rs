@@ -38,6 +38,14 @@ impl Part {
         ((1..=of).contains(&number) && of <= MOST).then_some(Self { number, of })
     }
 
+    /// [`Part::parse`] with the variables of this process.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_process(typed: &str) -> Result<Parted, String> {
+        Self::parse(typed, &|name| std::env::var(name).ok())
+    }
+
     /// `3/8`: part 3 of 8. `auto`: the part that the engine's variables name, which `variable` looks up. `auto/8`: the
     /// same where the engine does not say how many there are.
     ///

@@ -19,7 +19,7 @@ mod world;
 
 use clap::{Parser, ValueEnum};
 use generate::{ProgramLimits, generate};
-use lockwright_parts::Part;
+use lockwright_parts::{Part, Parted};
 use program::Program;
 use simulated::Simulated;
 use std::path::{Path, PathBuf};
@@ -47,8 +47,8 @@ struct Arguments {
     /// Runs one part of the programs: 3/8 is the third of eight, so it begins with the third seed and takes each eighth
     /// one. auto takes the part that Slurm, Kubernetes or GNU parallel has given this process, and auto/8 where they do
     /// not say how many there are.
-    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = part)]
-    shard: Part,
+    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = Part::of_process)]
+    shard: Parted,
     /// Leaves out programs that fork, as a thread sanitizer needs it. Simulated programs never do.
     #[arg(long)]
     no_forks: bool,
@@ -91,11 +91,6 @@ impl Arguments {
     }
 }
 
-/// The part that is typed, or that an engine's variables name.
-fn part(typed: &str) -> Result<Part, String> {
-    Part::parse(typed, &|name| std::env::var(name).ok()).map(|parted| parted.part)
-}
-
 /// When to end.
 #[derive(Clone, Copy)]
 struct Ends {
@@ -131,6 +126,9 @@ fn main() -> ExitCode {
 /// Does what is asked for. Returns true if all that ran was allowed.
 fn work(arguments: &Arguments) -> Result<bool, String> {
     coverage::begin();
+    if let Some(found) = &arguments.shard.found {
+        eprintln!("{found}");
+    }
     if arguments.on == On::Simulated {
         // The simulator tells of threads that panic.
         std::panic::set_hook(Box::new(|_| {}));
@@ -180,7 +178,7 @@ fn simulate(arguments: &Arguments, done: &AtomicU64) -> Result<Option<Found>, St
             if ends.is_over(number) {
                 break;
             }
-            let seed = arguments.seed + arguments.shard.nth(number);
+            let seed = arguments.seed + arguments.shard.part.nth(number);
             let program = generate(seed, arguments.limits());
             if let Err(why) = simulated.run(&program, seed) {
                 is_over.store(true, Relaxed);
@@ -220,7 +218,7 @@ fn natively(arguments: &Arguments, done: &AtomicU64) -> Option<Found> {
             if ends.is_over(number) {
                 break None;
             }
-            let seed = arguments.seed + arguments.shard.nth(number);
+            let seed = arguments.seed + arguments.shard.part.nth(number);
             let program = generate(seed, arguments.limits());
             watched.begins(seed);
             if let Err(why) = native::run(&program) {
