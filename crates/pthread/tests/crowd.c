@@ -4,25 +4,15 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            printf("line %d: %s\n", __LINE__, #condition);                        \
-            exit(1);                                                              \
-        }                                                                         \
-    } while (0)
+#include "check.h"
 
 enum { TRANSFERS = 20, STACK = 64 * 1024 };
 
@@ -39,19 +29,6 @@ static pthread_t started(void *(*run)(void *), void *argument)
     }
     pthread_attr_destroy(&attributes);
     return thread;
-}
-
-static struct timespec in_ms(clockid_t clock, long ms)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    time.tv_sec += ms / 1000;
-    time.tv_nsec += ms % 1000 * 1000000;
-    if (time.tv_nsec >= 1000000000) {
-        time.tv_nsec -= 1000000000;
-        time.tv_sec++;
-    }
-    return time;
 }
 
 /* Accounts with a mutex each. A transfer takes two of them. */
@@ -109,7 +86,7 @@ static void *one_of_many(void *argument)
         transfer(&state);
 
     __atomic_fetch_add(&in_line, 1, __ATOMIC_SEQ_CST);
-    struct timespec deadline = in_ms(CLOCK_MONOTONIC, 1);
+    struct timespec deadline = in_us(CLOCK_MONOTONIC, 1000);
     int error = number % 4 == 0 ? pthread_mutex_clocklock(&line, CLOCK_MONOTONIC, &deadline)
                                 : pthread_mutex_lock(&line);
     if (error == 0) {
@@ -164,7 +141,7 @@ enum { FORKING = 4, FORKS = 25, IN_CHILD = 200 };
 
 static pthread_mutex_t of_all = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t read_by_all = PTHREAD_RWLOCK_INITIALIZER;
-static long forks_count;
+static long taken;
 static bool is_over;
 
 static void before(void)
@@ -190,7 +167,7 @@ static void *use_both(void *until_told)
 {
     for (int i = 0; until_told ? !__atomic_load_n(&is_over, __ATOMIC_RELAXED) : i < IN_CHILD; i++) {
         pthread_mutex_lock(&of_all);
-        forks_count += until_told == NULL;
+        taken += until_told == NULL;
         pthread_mutex_unlock(&of_all);
         pthread_rwlock_rdlock(&read_by_all);
         pthread_rwlock_unlock(&read_by_all);
@@ -206,11 +183,11 @@ static void *fork_often(void *unused)
         CHECK(child >= 0);
         if (child == 0) {
             alarm(60);
-            forks_count = 0;
+            taken = 0;
             pthread_t here[] = {started(use_both, NULL), started(use_both, NULL)};
             for (int j = 0; j < 2; j++)
                 pthread_join(here[j], NULL);
-            _exit(forks_count == 2 * IN_CHILD ? 0 : 1);
+            _exit(taken == 2 * IN_CHILD ? 0 : 1);
         }
         int status;
         CHECK(waitpid(child, &status, 0) == child && status == 0);
@@ -316,7 +293,7 @@ static void killed(char *self, bool is_with_library)
     CHECK(pthread_mutex_lock(&shared->robust) == 0);
     CHECK(pthread_mutex_unlock(&shared->robust) == 0);
     /* Nobody gives the others back. */
-    struct timespec deadline = in_ms(CLOCK_REALTIME, 20);
+    struct timespec deadline = in_us(CLOCK_REALTIME, 20000);
     CHECK(pthread_mutex_timedlock(&shared->plain, &deadline) == ETIMEDOUT);
     CHECK(pthread_rwlock_rdlock(&shared->rwlock) == 0);
     CHECK(pthread_rwlock_unlock(&shared->rwlock) == 0);

@@ -2,31 +2,12 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            printf("line %d: %s\n", __LINE__, #condition);                        \
-            exit(1);                                                              \
-        }                                                                         \
-    } while (0)
+#include "check.h"
 
 enum { THREADS = 8, ROUNDS = 10000, ITEMS = 5000, SLOTS = 4 };
-
-static struct timespec in_us(long us)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    long ns = time.tv_nsec + us * 1000;
-    time.tv_sec += ns / 1000000000;
-    time.tv_nsec = ns % 1000000000;
-    return time;
-}
 
 static void all(void *(*run)(void *), void *argument)
 {
@@ -46,7 +27,7 @@ static void *add(void *argument)
 {
     (void)argument;
     for (int i = 0; i < ROUNDS; i++) {
-        struct timespec deadline = in_us(50);
+        struct timespec deadline = in_us(CLOCK_REALTIME, 50);
         int error = i % 4 == 0 ? pthread_mutex_trylock(&mutex)
                   : i % 4 == 1 ? pthread_mutex_timedlock(&mutex, &deadline)
                                : pthread_mutex_lock(&mutex);
@@ -90,7 +71,7 @@ static void *put_or_take(void *argument)
     for (int i = 0; i < ITEMS; i++) {
         pthread_mutex_lock(&queue.mutex);
         while (queue.used == (puts ? SLOTS : 0)) {
-            struct timespec deadline = in_us(200);
+            struct timespec deadline = in_us(CLOCK_REALTIME, 200);
             pthread_cond_t *condvar = puts ? &queue.has_room : &queue.has_items;
             if (i % 8 == 0)
                 pthread_cond_timedwait(condvar, &queue.mutex, &deadline);
