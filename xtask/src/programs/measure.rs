@@ -51,12 +51,14 @@ struct Took {
     switches: f64,
 }
 
-/// The name, if there is a program of which it is a part.
-pub fn known(name: &str) -> Result<&str, String> {
+/// Reads the argument behind `--only`: a part of the name of a program.
+pub fn known(argument: Option<&&str>) -> Result<String, String> {
     let names = [PAIR].into_iter().chain(CONTENDED.map(|(name, ..)| name)).chain([mariadb::NAME]);
-    let all = names.clone().collect::<Vec<_>>().join("`, `");
-    let found = !name.is_empty() && names.into_iter().any(|all_of_it| all_of_it.contains(name));
-    found.then_some(name).ok_or_else(|| format!("`--only` needs a part of one of these: `{all}`"))
+    let names: Vec<_> = names.collect();
+    let part = argument.filter(|part| !part.is_empty());
+    let part = part.filter(|part| names.iter().any(|name| name.contains(**part)));
+    part.map(ToString::to_string)
+        .ok_or_else(|| format!("`--only` needs a part of one of these: `{}`", names.join("`, `")))
 }
 
 /// Measures the programs whose name contains `only`, and prints a row as soon as it is known. Makes no claim about the

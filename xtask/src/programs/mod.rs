@@ -45,15 +45,14 @@ impl Request {
         loop {
             arguments = match arguments {
                 [] => return Ok(Self::Measure(only, rounds)),
-                ["--only", name, rest @ ..] => {
-                    only = measure::known(name)?.to_string();
-                    rest
+                ["--only", rest @ ..] => {
+                    only = measure::known(rest.first())?;
+                    &rest[1..]
                 }
                 ["--runs", rest @ ..] => {
                     rounds = Rounds::of(rest.first())?;
                     &rest[1..]
                 }
-                ["--only"] => return Err(measure::known("").expect_err("no name")),
                 [other, ..] => return Err(not_an_option(other, OPTIONS)),
             };
         }
