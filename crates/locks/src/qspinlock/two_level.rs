@@ -36,8 +36,10 @@
 //! set aside. So at most 2(n - 1) turns pass before its list has one. The waiters of its own node that came before it
 //! go first. Urgent waiters are never set aside, and are in no bound.
 //!
-//! The head looks at one waiter after another while the lock is busy, and at 64 at most once the lock is taken. It need
-//! not look at a waiter again that is in a list.
+//! The head looks at one waiter after another while the lock is busy, and at 512 at most once the lock is taken. It
+//! need not look at a waiter again that is in a list. So each waiter is looked at about once in a turn. A lower limit
+//! ends turns early: behind the list that a new turn takes stand the waiters of the last one, which may be all of a
+//! NUMA node.
 
 use super::succession::{clear_tail, queue_circle};
 use super::{Alone, Grant, Succession, Word};
@@ -51,7 +53,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// Handoffs in a turn while lists are aside; run-time knob `hqlock_fairness_threshold`.
 const HANDOFFS_MAX: u32 = 1000;
 /// How many waiters the head looks at once the lock is taken.
-const LOOKS_AFTER_TAKING: u32 = 64;
+const LOOKS_AFTER_TAKING: u32 = 512;
 
 /// Stands in for the NUMA node of a waiter that must not be set aside.
 const URGENT: u32 = u32::MAX;
