@@ -314,7 +314,6 @@ static void report(void)
 static void say_stuck(int waiting)
 {
 	stuck++;
-	/* Threads that arrive now wake those that were forgotten. */
 	WRITE_ONCE(is_broken_up, true);
 	pr_alert("%s-torture: STUCK: %d threads wait, and none has taken the lock for %u s, after %u %s and %llu "
 		 "times\n", torture_type, waiting, watchdog, rounds ? round : rests, rounds ? "rounds" : "rests",
@@ -337,7 +336,11 @@ static void watch(void)
 	static u64 before;
 	static unsigned int quiet_for;
 	u64 acquired = add_up(workers, writers + readers).acquired;
+	int i;
 
+	/* A wake-up that nobody sent for the lock: it ends the sleep of those that were forgotten. */
+	for (i = 0; stuck && i < writers + readers; i++)
+		wake_up_process(workers[i].task);
 	quiet_for = acquired == before && !READ_ONCE(is_pausing) ? quiet_for + 1 : 0;
 	before = acquired;
 	if (quiet_for == watchdog && !READ_ONCE(is_resting))
@@ -402,14 +405,18 @@ static void stop_all(void)
 {
 	int cpu, i;
 
-	if (reporter)
-		kthread_stop(reporter);
 	if (rester)
 		kthread_stop(rester);
 	WRITE_ONCE(is_broken_up, true);
 	for (i = 0; i < writers + readers; i++)
 		if (workers[i].task)
 			kthread_stop(workers[i].task);
+	/* Until now it has woken those that were forgotten. */
+	if (reporter)
+		kthread_stop(reporter);
+	for (i = 0; i < writers + readers; i++)
+		if (workers[i].task)
+			put_task_struct(workers[i].task);
 	/* First the timers, which send the NMIs, and then what these do. */
 	for_each_possible_cpu(cpu)
 		if (per_cpu(tickers, cpu).is_started)
@@ -477,6 +484,8 @@ static int start_workers(void)
 			return -ENOMEM;
 		}
 		kthread_bind(worker->task, cpu);
+		/* It can be woken for as long as the torture lasts. */
+		get_task_struct(worker->task);
 	}
 	for (i = 0; i < writers + readers; i++)
 		wake_up_process(workers[i].task);
