@@ -133,12 +133,12 @@ mod tests {
     #[test]
     fn names_that_contain_what_was_typed_are_all_suggested() {
         let said = |typed| {
-            let names = ["cna-threshold", "cna-variants", "hybrid-cna", "other"];
-            Error::unknown("study", typed, names, "lockwright studies").to_string()
+            let names = ["cna-v11", "cna-park", "hybrid-cna", "other"];
+            Error::unknown("lock", typed, names, "lockwright locks").to_string()
         };
-        let all = "did you mean `cna-threshold`, `cna-variants` or `hybrid-cna`? (";
+        let all = "did you mean `cna-v11`, `cna-park` or `hybrid-cna`? (";
         assert!(said("cna").contains(all), "{}", said("cna"));
-        assert!(said("Variants").contains("did you mean `cna-variants`?"), "{}", said("Variants"));
+        assert!(said("Park").contains("did you mean `cna-park`?"), "{}", said("Park"));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use key::CODE;
 pub use merge::{Merged, merge};
 pub use parquet_table::to_parquet;
 pub use question::Question;
-pub use report::{GainReport, Sensitivity, map, page};
+pub use report::{GainReport, LinesReport, Sensitivity, map, page};
 pub use run::{Ran, run};
 pub use store::Store;
 pub use table::to_csv;

@@ -41,7 +41,7 @@ pub(crate) enum Slot {
 }
 
 /// Settings of one section by key, one of each combination of its lists.
-type Settled = Vec<(String, Slot)>;
+pub(crate) type Settled = Vec<(String, Slot)>;
 
 #[derive(Debug)]
 pub(crate) struct MachineChoice {
@@ -49,6 +49,8 @@ pub(crate) struct MachineChoice {
     pub(crate) base: SimulatedMachine,
     pub(crate) placement: Option<ThreadPlacement>,
     pub(crate) numbers: Settled,
+    /// What parts of the software of workloads take, in nanoseconds, such as `locktorture.inside`.
+    pub(crate) software: Settled,
 }
 
 #[derive(Debug)]
@@ -240,16 +242,58 @@ impl Ranges {
         let Some(set) = section.section("set")? else { return Ok(vec![Vec::new()]) };
         let mut axes = Vec::new();
         for entry in set.entries() {
-            let slots = self.slots(entry, within, is_whole(entry.key))?;
-            for slot in &slots {
-                for value in slot.ends() {
-                    let AxisValue::Number(number) = value else {
-                        return Err(entry.refuse("must be a number, a list of numbers, or a range"));
-                    };
-                    check(entry.key, number).map_err(|why| entry.refuse(&why))?;
-                }
-            }
+            let slots = self.numbers(entry, within, is_whole(entry.key), check)?;
             axes.push((entry.key.to_string(), slots));
+        }
+        Ok(combined(&axes))
+    }
+
+    /// The values of a key that must be numbers. `check` says what is wrong with one.
+    fn numbers(
+        &mut self,
+        entry: TomlItem<'_>,
+        within: &str,
+        is_whole: bool,
+        check: &dyn Fn(&str, f64) -> Result<(), String>,
+    ) -> Result<Vec<Slot>, Error> {
+        let slots = self.slots(entry, within, is_whole)?;
+        for value in slots.iter().flat_map(Slot::ends) {
+            let AxisValue::Number(number) = value else {
+                return Err(entry.refuse("must be a number, a list of numbers, or a range"));
+            };
+            check(entry.key, number).map_err(|why| entry.refuse(&why))?;
+        }
+        Ok(slots)
+    }
+
+    /// The keys of each `[machine.software.WORKLOAD]`.
+    fn software(&mut self, machine: &TomlSection<'_>) -> Result<Vec<Settled>, Error> {
+        let Some(software) = machine.section("software")? else { return Ok(vec![Vec::new()]) };
+        let mut axes = Vec::new();
+        for entry in software.entries() {
+            let with_parts = || WORKLOADS.iter().filter(|it| !it.software_parts().is_empty());
+            let workload = with_parts().find(|it| it.name == entry.key).ok_or_else(|| {
+                let known = with_parts().map(|it| it.name).collect::<Vec<_>>().join(", ");
+                entry.refuse(&format!("has no software whose time can be set; these have: {known}"))
+            })?;
+            let section = entry.section().ok_or_else(|| {
+                let name = workload.name;
+                entry.refuse(&format!("must be a section: write [machine.software.{name}]"))
+            })?;
+            let parts = workload.software_parts();
+            let check = |part: &str, ns: f64| match ns >= 0.0 && parts.contains(&part) {
+                true => Ok(()),
+                false if ns < 0.0 => Err("must be a time in nanoseconds, from 0 on".into()),
+                false => Err(format!(
+                    "is not a part of the software; its parts are {}",
+                    parts.join(", ")
+                )),
+            };
+            for part in section.entries() {
+                let name = format!("{}.{}", workload.name, part.key);
+                let within = format!("software.{}.", workload.name);
+                axes.push((name, self.numbers(part, &within, false, &check)?));
+            }
         }
         Ok(combined(&axes))
     }
@@ -282,15 +326,20 @@ impl Ranges {
             }
         };
         let settings = self.set(section, "set.", counts, &is_known)?;
+        let softwares = self.software(section)?;
         section.finish()?;
         let mut choices = Vec::new();
         for named in names(name)? {
             let base = open(name, &named, folder)?;
-            for placement in &placements {
+            for &placement in &placements {
                 for numbers in &settings {
-                    let (base, numbers) = (base.clone(), numbers.clone());
-                    let (name, placement) = (named.clone(), *placement);
-                    choices.push(MachineChoice { name, base, placement, numbers });
+                    choices.extend(softwares.iter().map(|software| MachineChoice {
+                        name: named.clone(),
+                        base: base.clone(),
+                        placement,
+                        numbers: numbers.clone(),
+                        software: software.clone(),
+                    }));
                 }
             }
         }

@@ -160,3 +160,27 @@ fn what_makes_no_sense_is_refused_with_its_line_and_what_to_type() {
     let said = Trials::of(&question(&too_many).expect("sound")).expect_err("none fits").to_string();
     assert!(said.contains("use fewer threads"), "{said}");
 }
+
+#[test]
+fn the_software_of_a_workload_takes_what_the_question_says() {
+    let set = "[machine.software.counter]\ninside = [10, 20]\n[machine.software.locktorture]\ninside = 5\n";
+    let text = QUESTION.replacen("[[lock]]", &format!("{set}[[lock]]"), 1);
+    let trials = Trials::of(&question(&text).expect("it makes sense")).expect("it has trials");
+    let described = r#""software":{"counter.inside":20,"locktorture.inside":5},"placement""#;
+    let slow = trials.iter().find(|trial| trial.description().contains(described));
+    let parameters = slow.expect("a trial of it").machine.simulated.parameters();
+    assert_eq!(parameters.software_ns("counter", "inside"), 20.0);
+    for (wrong, said) in [
+        (
+            "software.counter.lunch = 5",
+            "`lunch` is not a part of the software; its parts are outside, inside",
+        ),
+        ("software.counter.inside = -5", "`inside` must be a time in nanoseconds, from 0 on"),
+        ("software.kbuild.inside = 5", "`kbuild` has no software whose time can be set"),
+        ("software.counter = 5", "write [machine.software.counter]"),
+    ] {
+        let text = QUESTION.replacen("[machine.set]", &format!("{wrong}\n[machine.set]"), 1);
+        let complaint = question(&text).expect_err(wrong);
+        assert!(complaint.starts_with("q.toml:7: ") && complaint.contains(said), "{complaint}");
+    }
+}

@@ -38,6 +38,8 @@ pub(crate) struct TriedMachine {
     /// As the question names it.
     pub(crate) name: String,
     pub(crate) numbers: Vec<(String, f64)>,
+    /// What parts of the software of workloads take, in nanoseconds.
+    pub(crate) software: Vec<(String, f64)>,
     pub(crate) simulated: SimulatedMachine,
     /// A digest of all numbers of the machine and of what was fitted to it.
     pub(crate) digest: String,
@@ -47,6 +49,7 @@ impl TriedMachine {
     pub(crate) fn new(
         name: &str,
         numbers: Vec<(String, f64)>,
+        software: Vec<(String, f64)>,
         simulated: SimulatedMachine,
     ) -> Self {
         let machine = simulated.machine();
@@ -57,7 +60,8 @@ impl TriedMachine {
             machine.scheduler,
             simulated.parameters()
         );
-        Self { name: name.into(), numbers, digest: Sha::of(&all).hex(16), simulated }
+        let digest = Sha::of(&all).hex(16);
+        Self { name: name.into(), numbers, software, digest, simulated }
     }
 }
 
@@ -67,6 +71,8 @@ struct Described<'a> {
     machine: &'a str,
     #[serde(skip_serializing_if = "Map::is_empty")]
     set: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    software: Map<String, Value>,
     placement: &'static str,
     lock: &'static str,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -93,9 +99,13 @@ struct Measured {
     #[serde(skip_serializing_if = "Option::is_none")]
     wall_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ops: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     least_ops: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     most_ops: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fairness_factor: Option<f64>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     events: Map<String, Value>,
     simulated_events: u64,
@@ -127,14 +137,26 @@ fn number_value(number: f64) -> Value {
     }
 }
 
+/// The share of the half of the threads that did most: 0.5 is fair.
+fn fairness_factor(ops: &[u64]) -> f64 {
+    let mut sorted = ops.to_vec();
+    sorted.sort_unstable();
+    let upper: u64 = sorted[sorted.len() / 2..].iter().sum();
+    let all: u64 = sorted.iter().sum();
+    upper as f64 / all.max(1) as f64
+}
+
 impl Trial {
     fn described(&self) -> Described<'_> {
-        let numbers = self.machine.numbers.iter();
+        let all = |numbers: &[(String, f64)]| {
+            numbers.iter().map(|(key, number)| (key.clone(), number_value(*number))).collect()
+        };
         let kind = self.scheduling.map(|scheduling| scheduling.kind);
         let scheduling = SCHEDULINGS.iter().find(|(_, named)| *named == kind);
         Described {
             machine: &self.machine.name,
-            set: numbers.map(|(key, number)| (key.clone(), number_value(*number))).collect(),
+            set: all(&self.machine.numbers),
+            software: all(&self.machine.software),
             placement: self.placement.name(),
             lock: self.lock.name,
             tunables: self
@@ -201,8 +223,10 @@ impl Trial {
                 failed: None,
                 ops_per_s: Some(outcome.ops_per_s),
                 wall_ns: outcome.wall_ns,
+                ops: Some(outcome.per_thread_ops.iter().sum()),
                 least_ops: outcome.per_thread_ops.iter().min().copied(),
                 most_ops: outcome.per_thread_ops.iter().max().copied(),
+                fairness_factor: Some(fairness_factor(&outcome.per_thread_ops)),
                 events: outcome
                     .events
                     .happened()
@@ -223,5 +247,16 @@ impl Trial {
         }
         let whole = Whole { key, code: CODE, described: self.described(), measured };
         serde_json::to_string(&whole).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fairness_factor;
+
+    #[test]
+    fn a_fair_run_has_a_factor_of_a_half_and_an_unfair_one_of_one() {
+        assert_eq!(fairness_factor(&[5, 5, 5, 5]), 0.5);
+        assert_eq!(fairness_factor(&[0, 9, 0, 9]), 1.0);
     }
 }

@@ -1,7 +1,7 @@
 //! All trials of a question.
 
 use crate::axis::AxisValue;
-use crate::question::{MachineChoice, Question, ThreadsChoice};
+use crate::question::{MachineChoice, Question, Settled, Slot, ThreadsChoice};
 use crate::trial::{Trial, TriedMachine};
 use crate::workload::Given;
 use lockwright_cells::error::Error;
@@ -135,13 +135,19 @@ fn tried(
     point: usize,
     question: &Question,
 ) -> Result<Arc<TriedMachine>, Error> {
-    let at = |slot: &crate::question::Slot| number(&slot.at(point, &question.drawn));
-    let numbers: Vec<_> =
-        choice.numbers.iter().map(|(key, slot)| (key.clone(), at(slot))).collect();
-    let simulated = choice.base.clone().changed(&numbers).map_err(|error| {
+    let at = |slot: &Slot| number(&slot.at(point, &question.drawn));
+    let all_at = |settled: &Settled| -> Vec<_> {
+        settled.iter().map(|(key, slot)| (key.clone(), at(slot))).collect()
+    };
+    let (numbers, software) = (all_at(&choice.numbers), all_at(&choice.software));
+    let mut simulated = choice.base.clone().changed(&numbers).map_err(|error| {
         Error::usage(format!(
             "{error}: change the lists or ranges of [machine.set] so that this cannot happen"
         ))
     })?;
-    Ok(Arc::new(TriedMachine::new(&choice.name, numbers, simulated)))
+    for (name, ns) in &software {
+        let (workload, part) = name.split_once('.').unwrap_or_default();
+        simulated = simulated.with_software(workload, part, *ns);
+    }
+    Ok(Arc::new(TriedMachine::new(&choice.name, numbers, software, simulated)))
 }

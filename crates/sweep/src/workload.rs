@@ -97,6 +97,11 @@ impl SweptWorkload {
         WORKLOADS.iter().find(|listed| listed.name == name)
     }
 
+    /// The parts of its software that are not simulated but take a time of the calibration.
+    pub(crate) fn software_parts(&self) -> &'static [&'static str] {
+        self.with(&Given::new()).software_parts()
+    }
+
     /// What is wrong with a value of a parameter, as the end of a sentence; `None` if it is one of another workload.
     pub(crate) fn check(&self, key: &str, value: &AxisValue) -> Option<Result<(), String>> {
         let &(_, kind) = self.params.iter().find(|(param, _)| *param == key)?;

@@ -5,6 +5,7 @@ use super::section::Section;
 use super::{kbuild, sleepers};
 use lockwright_workloads::counter::ReaderOrder;
 use lockwright_workloads::kbuild::BuildParams;
+use lockwright_workloads::{counter, handoff, lock2, locktorture, open1, readrandom};
 use serde::Serialize;
 
 /// What the threads of a cell do. The loops are in `lockwright_workloads`.
@@ -77,6 +78,18 @@ impl Workload {
             (_, Some(knobs)) => format!("counter ({knobs})"),
             (Self::Handoff { .. }, _) => format!("handoff ({})", sleepers::typed(self)),
             _ => self.name().into(),
+        }
+    }
+    /// The parts of its software that are not simulated but take a time of the calibration.
+    pub const fn software_parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Locktorture { .. } => locktorture::part::ALL,
+            Self::Counter { .. } => counter::part::ALL,
+            Self::Lock2 => lock2::part::ALL,
+            Self::Open1 => open1::part::ALL,
+            Self::Readrandom => readrandom::part::ALL,
+            Self::Handoff { .. } => handoff::part::ALL,
+            Self::Uncontended | Self::Kbuild(_) | Self::Aim7 { .. } | Self::RealUse(_) => &[],
         }
     }
     /// The pause instructions in a section of a counter, if it is one.

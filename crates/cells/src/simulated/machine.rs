@@ -107,6 +107,12 @@ impl SimulatedMachine {
         Ok(Self { machine: self.machine.changed(numbers)?, calibrated_as, ..self })
     }
 
+    /// The same, where a part of a workload's software takes so long.
+    pub fn with_software(mut self, workload: &str, part: &str, ns: f64) -> Self {
+        self.parameters.software.entry(workload.into()).or_default().insert(part.into(), ns);
+        self
+    }
+
     /// The machine, with what was fitted of it.
     pub fn machine(&self) -> &Machine {
         &self.machine

@@ -167,19 +167,7 @@ impl Cell<'_> {
             let ns = self.parameters.software_ns(workload, part);
             (part, (ns * 1000.0).round() as u64)
         };
-        let parts: &[_] = match self.workload {
-            Workload::Locktorture { .. } => locktorture::part::ALL,
-            Workload::Counter { .. } => counter::part::ALL,
-            Workload::Lock2 => lock2::part::ALL,
-            Workload::Open1 => open1::part::ALL,
-            Workload::Readrandom => readrandom::part::ALL,
-            Workload::Handoff { .. } => handoff::part::ALL,
-            Workload::Uncontended
-            | Workload::Kbuild(_)
-            | Workload::Aim7 { .. }
-            | Workload::RealUse(_) => &[],
-        };
-        parts.iter().map(part).collect()
+        self.workload.software_parts().iter().map(part).collect()
     }
 
     fn outcome(&self, report: RunReport, seen: &WorkerCounts) -> Result<Outcome, SimulatedError> {

@@ -20,6 +20,26 @@ name = "counter"
 threads = [2, 8, 36]
 window_us = 400
 "#;
+/// A question with a list of machines, and with a lock with and one without a tunable.
+const LINES: &str = r#"
+asks = "How much?"
+seeds = 2
+[machine]
+name = "x5-4"
+set.sockets = [2, 4]
+[[lock]]
+name = "qspinlock"
+set.numa_spinlock = 1
+[[lock]]
+name = "cna"
+set.numa_spinlock = 1
+set.numa_spinlock_threshold = [2, 16]
+[workload]
+name = "counter"
+[run]
+threads = [2, 8]
+window_us = 400
+"#;
 const TRIALS: usize = 4 * 2 * 2 * 3;
 
 /// A folder with the question.
@@ -147,6 +167,40 @@ fn a_report_says_where_a_lock_gains_in_every_format() {
 }
 
 #[test]
+fn lines_show_all_locks_over_a_column() {
+    let folder = folder();
+    std::fs::write(folder.path().join("l.toml"), LINES).expect("writable");
+    succeeds(folder.path(), "sweep l.toml --quiet");
+    let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("written");
+    let line = "sweep report l.toml --lines threads --plot l.svg --csv l.csv --html l.html";
+    let text = succeeds(folder.path(), line);
+    assert!(text.contains("throughput over that of qspinlock"), "{text}");
+    let csv = read("l.csv");
+    let head = "set.sockets,threads,lock,runs,ops_per_us,ops_per_us_min,ops_per_us_max,fairness_factor,least_of_average,gain";
+    assert_eq!(csv.lines().next(), Some(head));
+    let keys: Vec<_> = csv.lines().skip(1).map(|line| line.splitn(5, ',').take(4)).collect();
+    let keys: Vec<_> = keys.into_iter().map(|key| key.collect::<Vec<_>>().join(",")).collect();
+    let locks = ["qspinlock", "cna numa_spinlock_threshold=2", "cna numa_spinlock_threshold=16"];
+    let of = |sockets: u32, threads: u32| locks.map(|lock| format!("{sockets},{threads},{lock},2"));
+    assert_eq!(keys, [of(2, 2), of(2, 8), of(4, 2), of(4, 8)].concat());
+    let of_plain = csv.lines().filter(|line| line.contains(",qspinlock,"));
+    assert!(of_plain.clone().all(|line| line.ends_with(",1")), "{csv}");
+    assert!(read("l.svg").contains("qspinlock, sockets 2") && read("l.html").contains("<svg "));
+
+    // The lock without the tunable is the same everywhere.
+    let tunable = "sweep report l.toml --lines tunables.numa_spinlock_threshold --json -";
+    let json: serde_json::Value =
+        serde_json::from_str(&succeeds(folder.path(), tunable)).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    let plain = |x: f64| rows.iter().find(|row| row["x"] == x && row["lock"] == "qspinlock");
+    assert_eq!(plain(2.0).map(|row| &row["ops_per_us"]), plain(16.0).map(|row| &row["ops_per_us"]));
+    assert_eq!(
+        (rows.len(), &json["simulated"], &json["missing"]),
+        (8 * 2, &true.into(), &0.into())
+    );
+}
+
+#[test]
 fn bad_input_gets_one_sentence() {
     let folder = folder();
     for (line, said) in [
@@ -158,6 +212,8 @@ fn bad_input_gets_one_sentence() {
         ("sweep", "<FILE.toml>"),
         ("sweep report q.toml", "name the folder of a sweep"),
         ("sweep report q.toml --from . --plot m.svg", "--map"),
+        ("sweep report q.toml --lines threads", "name the folder of a sweep"),
+        ("sweep report q.toml --lines threads --map threads,seed", "--map"),
     ] {
         let output = lockwright_in(folder.path(), line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));

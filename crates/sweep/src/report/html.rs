@@ -1,6 +1,5 @@
 //! A page that people can open, sort and filter. It needs no network.
 
-use super::GainReport;
 use super::picture::escaped;
 use lockwright_report::Report;
 use std::fmt::Write;
@@ -30,19 +29,19 @@ for(const row of body.rows){const text=[...row.cells].map((c,i)=>table.tHead.row
 c.textContent).join(' ').toLowerCase();row.hidden=!words.every(word=>text.includes(word));count+=!row.hidden}\
 shown.textContent=count};filter.oninput();";
 
-/// The report, its maps, and a table of the gain at each point.
-pub fn page(report: &GainReport, maps: &[String]) -> String {
+/// A page with the report on the question `asks`, its pictures, and a table of its numbers.
+pub fn page(asks: &str, report: &dyn Report, pictures: &[String]) -> String {
     let grid = report.grid();
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<pre>{1}</pre>\n",
-        escaped(&report.asks),
+        escaped(asks),
         escaped(&report.text()),
     );
-    for map in maps {
-        html += map;
+    for picture in pictures {
+        html += picture;
     }
-    html += "<h2>The gain at each point</h2>\n\
+    html += "<h2>All numbers</h2>\n\
              <p>Click a column to sort by it. Words in the filter, such as <code>threads=8</code>, select rows: \
              <input placeholder=\"filter\" aria-label=\"filter\"> <span id=\"shown\"></span> rows</p>\n\
              <table>\n<thead><tr>";

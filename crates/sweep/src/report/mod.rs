@@ -1,7 +1,8 @@
-//! What the results of a question say of two of its locks: the gain of one over the other.
+//! What the results of a question say of its locks: the gain of one over another, and the throughput of all.
 
 mod html;
 mod indices;
+mod lines;
 mod picture;
 
 use crate::line;
@@ -12,10 +13,12 @@ use crate::table::{flat, text};
 use crate::trials::Trials;
 pub use html::page;
 pub use indices::Sensitivity;
+pub use lines::LinesReport;
 use lockwright_cells::error::Error;
 use lockwright_report::{Grid, Report, digits, text_table, to_json, wrapped};
 pub use picture::map;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
@@ -83,15 +86,16 @@ impl GainReport {
         over: Option<&str>,
     ) -> Result<Self, Error> {
         let results = results(folders)?;
+        let shared = shared_tunables(trials);
         let mut missing = 0;
         let mut names = Vec::new();
         let mut cells: BTreeMap<(String, usize), Cell> = BTreeMap::new();
         for trial in trials.iter() {
-            let (lock, values) = lock_and_setting(&trial.description());
+            let (lock, values) = lock_and_setting(flat(&trial.description()), &shared);
             if !names.contains(&lock) {
                 names.push(lock.clone());
             }
-            let Some(Some(ops_per_s)) = results.get(&trial.key()) else {
+            let Some(Some(found)) = results.get(&trial.key()) else {
                 missing += 1;
                 continue;
             };
@@ -99,20 +103,11 @@ impl GainReport {
             let cell = cells.entry((setting_key(&values, question), point));
             let cell = cell.or_insert_with(|| Cell { values, point, locks: ByLock::new() });
             let sum = cell.locks.entry(lock).or_default();
-            *sum = (sum.0 + ops_per_s, sum.1 + 1);
+            *sum = (sum.0 + found.ops_per_s, sum.1 + 1);
         }
-        let named = |asked: Option<&str>, at: usize| -> Result<String, Error> {
-            let usual = names.get(at).or(names.last()).cloned().unwrap_or_default();
-            let Some(asked) = asked else { return Ok(usual) };
-            let found = names.iter().find(|name| *name == asked).cloned();
-            found.ok_or_else(|| {
-                Error::usage(format!(
-                    "`{asked}` is no lock of the question: they are {}",
-                    names.join(", ")
-                ))
-            })
-        };
-        let (over, of) = (named(over, 0)?, named(of, 1)?);
+        let usual = |at: usize| names.get(at).or(names.last()).map_or("", String::as_str);
+        let over = named(over.unwrap_or(usual(0)), &names)?;
+        let of = named(of.unwrap_or(usual(1)), &names)?;
         let columns = telling(&cells);
         let settings = gains(&cells, &columns, question, [&of, &over]);
         let points: Vec<_> = cells
@@ -213,29 +208,65 @@ impl Cell {
     }
 }
 
-/// Throughput by key; `None` of a trial that failed.
-fn results(folders: &[PathBuf]) -> Result<HashMap<String, Option<f64>>, Error> {
+/// What a line says of the result.
+#[derive(Debug, Deserialize)]
+struct Found {
+    ops_per_s: f64,
+    ops: u64,
+    least_ops: u64,
+    fairness_factor: f64,
+    threads: u32,
+}
+
+impl Found {
+    fn least_of_average(&self) -> f64 {
+        self.least_ops as f64 * f64::from(self.threads) / self.ops.max(1) as f64
+    }
+}
+
+/// A lock of the question, by its name and tunables.
+fn named(asked: &str, locks: &[String]) -> Result<String, Error> {
+    let found = locks.iter().find(|name| *name == asked).cloned();
+    let known = || locks.join(", ");
+    found.ok_or_else(|| {
+        Error::usage(format!("`{asked}` is no lock of the question: they are {}", known()))
+    })
+}
+
+/// Results by key; `None` of a trial that failed.
+fn results(folders: &[PathBuf]) -> Result<HashMap<String, Option<Found>>, Error> {
     let mut results = HashMap::new();
     for folder in folders {
         for path in result_files(folder)? {
             for line in Lines::open(&path)? {
                 let line = line?;
                 let Some(head) = line::opened(&line) else { continue };
-                let values: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
-                results
-                    .insert(head.key, values.get("ops_per_s").and_then(serde_json::Value::as_f64));
+                results.insert(head.key, serde_json::from_str(&line).ok());
             }
         }
     }
     Ok(results)
 }
 
-/// The lock with its tunables, and the columns of what is not the lock.
-fn lock_and_setting(description: &str) -> (String, BTreeMap<String, String>) {
+/// The tunables that all trials have, with the same value. No lock is told from another by them.
+fn shared_tunables(trials: &Trials) -> Vec<(String, Value)> {
+    let mut all = trials.iter().map(|trial| flat(&trial.description()));
+    let mut shared = all.next().unwrap_or_default();
+    shared.retain(|(column, _)| column.starts_with("tunables."));
+    all.for_each(|values| shared.retain(|it| values.contains(it)));
+    shared
+}
+
+/// The lock with its tunables except those that all have, and the columns of what is not the lock.
+fn lock_and_setting(
+    mut columns: Vec<(String, Value)>,
+    shared: &[(String, Value)],
+) -> (String, BTreeMap<String, String>) {
+    columns.retain(|column| !shared.contains(column));
     let mut lock = String::new();
     let mut tunables = String::new();
     let mut values = BTreeMap::new();
-    for (column, value) in flat(description) {
+    for (column, value) in columns {
         let value = text(&value);
         match column.strip_prefix("tunables.") {
             Some(tunable) => tunables += &format!(" {tunable}={value}"),

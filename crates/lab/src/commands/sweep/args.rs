@@ -46,6 +46,7 @@ pub enum SweepCommand {
     #[command(before_help = "Examples:
   lockwright sweep report numa.toml
   lockwright sweep report numa.toml --of cna --over mcs --csv gains.csv
+  lockwright sweep report numa.toml --lines threads --plot lines.svg
   lockwright sweep report numa.toml --map set.pause,threads --html a.html")]
     Report(ReportArgs),
 }
@@ -68,10 +69,14 @@ pub struct ReportArgs {
     pub over: Option<String>,
     /// Draw a map over two columns of the results, such as set.transfer_remote,threads, with the line where one
     /// lock overtakes the other
-    #[arg(long, value_name = "X,Y")]
+    #[arg(long, value_name = "X,Y", group = "picture")]
     pub map: Option<String>,
-    /// Write the map here
-    #[arg(long, value_name = "FILE.svg", requires = "map")]
+    /// Instead of the gain, print the throughput and the fairness of all locks over a column of the results, such
+    /// as threads or tunables.numa_spinlock_threshold, and draw a line for each lock; with --of, lines of its gain
+    #[arg(long, value_name = "X", group = "picture")]
+    pub lines: Option<String>,
+    /// Write the map or the lines here
+    #[arg(long, value_name = "FILE.svg", requires = "picture")]
     pub plot: Option<PathBuf>,
     /// Write a page with all of it, which can be sorted and filtered, here
     #[arg(long, value_name = "FILE.html")]

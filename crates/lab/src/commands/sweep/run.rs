@@ -3,10 +3,10 @@
 use super::args::{MergeArgs, ReportArgs, SweepArgs, SweepCommand};
 use crate::outcome::exit_code;
 use lockwright_cells::error::Error;
-use lockwright_report::{Destination, Outputs, complain, count, plural, print};
+use lockwright_report::{Destination, Outputs, Report, complain, count, plural, print};
 use lockwright_sweep::{
-    CODE, GainReport, Merged, Question, Ran, Store, SweepCost, Trials, map, merge, page, to_csv,
-    to_parquet,
+    CODE, GainReport, LinesReport, Merged, Question, Ran, Store, SweepCost, Trials, map, merge,
+    page, to_csv, to_parquet,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -54,6 +54,13 @@ fn report(args: &ReportArgs) -> Result<(), Error> {
     let usual = [args.question.with_extension("sweep")];
     let folders = if args.from.is_empty() { &usual[..] } else { &args.from };
     let [of, over] = [&args.of, &args.over].map(|lock| lock.as_deref());
+    if let Some(x) = &args.lines {
+        let report = LinesReport::new(&question, &trials, folders, x.trim(), of, over)?;
+        if let (Some(html), Some(chart)) = (html, report.chart()) {
+            html.write(page(&question.asks, &report, &[chart.draw()?]).as_bytes())?;
+        }
+        return outputs.finish(&report);
+    }
     let report = GainReport::new(&question, &trials, folders, of, over)?;
     let columns = args.map.as_ref().map(|columns| {
         let how = "--map needs two columns, such as set.transfer_remote,threads";
@@ -65,7 +72,7 @@ fn report(args: &ReportArgs) -> Result<(), Error> {
         plot.write(drawn.as_bytes())?;
     }
     if let Some(html) = html {
-        html.write(page(&report, drawn.as_slice()).as_bytes())?;
+        html.write(page(&question.asks, &report, drawn.as_slice()).as_bytes())?;
     }
     outputs.finish(&report)
 }
