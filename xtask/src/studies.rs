@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 
-/// A cell: operations per microsecond, the gain over the first lock in percent, and the fairness factor.
+/// A cell: operations per microsecond, times those of the first lock, and the fairness factor.
 type StudyCell = [f64; 3];
 
 /// What the CSV file has: by lock, number of threads and machine. Locks and machines in the order of the file.
 struct StudyNumbers<'a> {
     locks: Vec<&'a str>,
-    machines: Vec<&'a str>,
-    cells: BTreeMap<(&'a str, u64, &'a str), StudyCell>,
+    machines: Vec<String>,
+    cells: BTreeMap<(&'a str, u64, String), StudyCell>,
+}
+
+/// A machine as the tables call it: an EPYC by the NUMA nodes of each package, which has twelve core complexes.
+fn named(machine: &str, complexes_per_node: &str) -> String {
+    match complexes_per_node.parse::<u32>() {
+        Ok(complexes) => format!("{machine}-nps{}", 12 / complexes),
+        Err(_) => machine.into(),
+    }
 }
 
 impl<'a> StudyNumbers<'a> {
@@ -17,17 +25,19 @@ impl<'a> StudyNumbers<'a> {
         let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let names = lines.next().expect("a line with names");
         let place = |name: &str| names.iter().position(|it| *it == name).expect("a column");
-        let [machine, x, lock] = ["machine", "x", "lock"].map(place);
-        let numbers = ["ops_per_us", "gain_percent", "fairness_factor"].map(place);
+        let [machine, sockets] = ["machine", "set.sockets_per_node"].map(place);
+        let [x, lock] = ["threads", "lock"].map(place);
+        let numbers = ["ops_per_us", "gain", "fairness_factor"].map(place);
         let mut all = Self { locks: Vec::new(), machines: Vec::new(), cells: BTreeMap::new() };
         for line in lines {
-            let (lock, machine) = (line[lock], line[machine]);
+            let (lock, machine) = (line[lock], named(line[machine], line[sockets]));
             let threads = line[x].parse().expect("a number of threads");
             let cell = numbers.map(|at| line[at].parse().expect("a number"));
-            for (known, name) in [(&mut all.locks, lock), (&mut all.machines, machine)] {
-                if !known.contains(&name) {
-                    known.push(name);
-                }
+            if !all.locks.contains(&lock) {
+                all.locks.push(lock);
+            }
+            if !all.machines.contains(&machine) {
+                all.machines.push(machine.clone());
             }
             all.cells.insert((lock, threads, machine), cell);
         }
@@ -43,9 +53,11 @@ impl<'a> StudyNumbers<'a> {
         let mut table =
             format!("| threads |{heads}\n|{}\n", "---:|".repeat(self.machines.len() + 1));
         for threads in threads {
-            let cell = |machine: &&str| match self.cells.get(&(lock, threads, *machine)) {
+            let cell = |machine: &String| match self.cells.get(&(lock, threads, machine.clone())) {
                 Some([ops, _, _]) if lock == self.locks[0] => format!(" {ops:.2} |"),
-                Some([_, gain, fairness]) => format!(" {} ({fairness:.2}) |", percent(*gain)),
+                Some([_, gain, fairness]) => {
+                    format!(" {} ({fairness:.2}) |", percent((gain - 1.0) * 100.0))
+                }
                 None => "  |".into(),
             };
             let cells: String = self.machines.iter().map(cell).collect();

@@ -1,5 +1,5 @@
 //! What simulated machines have to do with real ones: published tables and their reproduction, the fit of a machine
-//! to them, studies, and the machine file of this computer.
+//! to them, and the machine file of this computer.
 //!
 //! The commands of the lab are on top of this.
 
@@ -8,5 +8,4 @@ pub mod check;
 pub mod probe;
 pub mod published;
 pub mod reproduce;
-pub mod study;
 pub mod tables;

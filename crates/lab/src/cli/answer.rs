@@ -53,8 +53,6 @@ fn inapplicable(path: &str, option: &str) -> Option<&'static str> {
             "there is no --list: write `lockwright locks`, or another list of `lockwright --help`",
         ),
         ("lockwright reproduce", "--on") => Some("a table has its own machine: leave out --on"),
-        ("lockwright study", "--on") => Some("a study has its own machine: leave out --on"),
-        ("lockwright study", "--quick") => Some("a study has one length: leave out --quick"),
         _ => None,
     }
 }
@@ -104,10 +102,6 @@ mod tests {
         assert!(said("machines x5-4").ends_with("write `lockwright machines show x5-4`"));
         let table = "reproduce cna_v10_locktorture_x5_4 --on x5-4";
         assert_eq!(said(table), "a table has its own machine: leave out --on");
-        assert_eq!(
-            said("study cna-threshold --quick"),
-            "a study has one length: leave out --quick"
-        );
         assert!(said("bench --list").contains("write `lockwright locks`"));
         assert!(said("xyz").ends_with("see `lockwright --help`"), "{}", said("xyz"));
         assert!(said("bench --threads two").ends_with("such as 1,2,4"));

@@ -5,8 +5,8 @@ mod answer;
 pub use answer::answer;
 
 use crate::commands::{
-    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, run, study,
-    sweep, torture, tour,
+    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, run, sweep,
+    torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
 use lockwright_cells::error::Error;
@@ -67,12 +67,6 @@ enum Command {
   lockwright reproduce cna_v10_locktorture_x5_4 --quick --plot table.svg
   lockwright reproduce --all --json tables.json")]
     Reproduce(reproduce::ReproduceArgs),
-    /// Run a prepared simulation study
-    #[command(before_help = "Examples:
-  lockwright study
-  lockwright study cna-threshold --plot threshold.svg
-  lockwright study hybrid-cna-overcommit --csv study.csv")]
-    Study(study::StudyArgs),
     /// Run the trials of a question in a file, on one computer or many
     #[command(before_help = "Examples:
   lockwright sweep examples/sweeps/numa.toml --dry-run
@@ -109,12 +103,6 @@ enum Command {
   lockwright tables --csv tables.csv
   lockwright tables --json -")]
     Tables(DocumentArgs),
-    /// List the studies
-    #[command(before_help = "Examples:
-  lockwright studies
-  lockwright studies --csv studies.csv
-  lockwright studies --json -")]
-    Studies(DocumentArgs),
     /// List the test clients of `explore`: small programs that use a lock
     #[command(before_help = "Examples:
   lockwright clients
@@ -159,7 +147,6 @@ impl Cli {
             Some(Command::Workloads(args)) => lists::workloads(args).map(done),
             Some(Command::Events(args)) => lists::events(args).map(done),
             Some(Command::Tables(args)) => lists::tables(args).map(done),
-            Some(Command::Studies(args)) => lists::studies(args).map(done),
             Some(Command::Clients(args)) => lists::clients(args).map(done),
             Some(Command::Bugs(args)) => lists::bugs(args).map(done),
             Some(Command::Completions(args)) => completions::run(args, command()).map(done),
@@ -170,7 +157,6 @@ impl Cli {
             Some(Command::Torture(args)) => torture::run(args),
             Some(Command::Explore(args)) => explore::run(args),
             Some(Command::Reproduce(args)) => reproduce::run(args),
-            Some(Command::Study(args)) => study::run(args),
             Some(Command::Sweep(args)) => sweep::run(args),
             Some(Command::Calibrate(args)) => calibrate::run(args),
         }
@@ -187,10 +173,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["bench", "compare"]),
     ("Use the locks in programs that are not recompiled", &["run"]),
     ("Find bugs", &["torture", "explore"]),
-    ("Simulate published work", &["reproduce", "study", "sweep", "calibrate"]),
+    ("Simulate published work", &["reproduce", "sweep", "calibrate"]),
     (
         "See what there is",
-        &["locks", "machines", "workloads", "tables", "studies", "clients", "bugs", "events"],
+        &["locks", "machines", "workloads", "tables", "clients", "bugs", "events"],
     ),
 ];
 

@@ -10,7 +10,6 @@ pub mod machines;
 pub mod man;
 pub mod reproduce;
 pub mod run;
-pub mod study;
 pub mod sweep;
 pub mod torture;
 pub mod tour;

@@ -10,7 +10,7 @@ const NAMED_BY_USERS: [&str; 7] =
     ["columns", "events", "key", "locks", "parameters", "spread", "tunables"];
 
 /// Commands that are quick and write, together, nearly every key.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 15] = [
     "bench --lock mutex,std --threads 2 --runs 1 --secs 0.01",
     "bench --workload uncontended --lock floor,mutex --runs 1 --secs 0.01",
     "bench --on haswell-2s --vcpus 40 --lock hybrid --runs 1 --secs 0.01",
@@ -24,7 +24,6 @@ const COMMANDS: [&str; 16] = [
     "workloads",
     "events",
     "tables",
-    "studies",
     "clients",
     "bugs",
 ];

@@ -112,7 +112,6 @@ fn tables_and_lists_fit_a_terminal_of_80_columns() {
         "reproduce cna_v10_locktorture_x5_4 --quick",
         "reproduce rwsem_handoff_fairness_2s40c80t --quick",
         "reproduce rwsem_wakeup_perf_profile_dl980 --quick",
-        "study cna-threshold",
         "locks",
         "machines",
         "workloads",

@@ -140,7 +140,6 @@ const LINES: &[(&str, &str)] = &[
     ("explore --shard 3", "write --shard 3/8 for the third of eight parts"),
     ("explore --lock mcs --client exclusion --shard 3/9", "use fewer parts in --shard"),
     ("bench --threads 2 --shard 1/2", "add --on x5-4"),
-    ("study cna-treshold", "did you mean `cna-threshold`? (`lockwright studies` lists all)"),
     ("calibrate x5_4", "did you mean `x5-4`?"),
     ("calibrate", "see `lockwright calibrate --help`"),
     ("calibrate x5-4 --json -", "add --out FILE.toml"),
@@ -172,8 +171,7 @@ fn each_wrong_line_is_refused_with_what_to_type_instead() {
 
 #[test]
 fn each_option_with_a_value_has_a_wrong_line() {
-    let commands =
-        ["tour", "bench", "compare", "torture", "explore", "reproduce", "study", "calibrate"];
+    let commands = ["tour", "bench", "compare", "torture", "explore", "reproduce", "calibrate"];
     for command in commands {
         let help = stdout(&lockwright(&format!("{command} --help")));
         let options = help.lines().filter_map(|line| {

@@ -8,7 +8,6 @@ use clap::builder::PossibleValuesParser;
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::Subject;
 use lockwright_report::print;
-use lockwright_repro::study::STUDIES;
 use lockwright_repro::tables::TABLES;
 
 /// Prints a completion script, in which options that take names complete to them.
@@ -19,14 +18,13 @@ pub fn run(args: &CompletionsArgs, command: clap::Command) -> Result<(), Error> 
     print(&String::from_utf8_lossy(&script))
 }
 
-/// The command line, in which the names of locks, machines, workloads, tables and studies are values.
+/// The command line, in which the names of locks, machines, workloads, and tables are values.
 fn with_names(mut command: clap::Command) -> clap::Command {
     let named: Vec<(&str, Vec<String>)> = vec![
         ("lock", Subject::all().map(|lock| lock.name().into()).collect()),
         ("on", machines::all().into_iter().map(|machine| machine.name).collect()),
         ("workload", WORKLOADS.iter().map(|workload| workload.name.into()).collect()),
         ("table", TABLES.iter().map(|table| table.name.into()).collect()),
-        ("study", STUDIES.iter().map(|study| study.name.into()).collect()),
         ("client", client_names().map(String::from).collect()),
     ];
     for subcommand in command.get_subcommands_mut() {

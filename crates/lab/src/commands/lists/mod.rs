@@ -1,8 +1,8 @@
-//! What there is: locks, machines, workloads, tables, studies, clients, bugs, events.
+//! What there is: locks, machines, workloads, tables, clients, bugs, events.
 
 mod clients;
 mod report;
 mod run;
 
 pub use clients::client_names;
-pub use run::{bugs, clients, events, instead_of, locks, machines, studies, tables, workloads};
+pub use run::{bugs, clients, events, instead_of, locks, machines, tables, workloads};

@@ -11,7 +11,6 @@ use lockwright_cells::native::locks::order_of;
 use lockwright_cells::subject::{Subject, SubjectOrigin};
 use lockwright_report::{DocumentArgs, OutputArgs, Outputs, hanging, wrapped};
 use lockwright_repro::reproduce::has_published_predictions;
-use lockwright_repro::study::{STUDIES, Study};
 use lockwright_repro::tables::TABLES;
 use lockwright_zoo::Bug;
 use serde_json::Value;
@@ -135,19 +134,6 @@ pub fn tables(args: &DocumentArgs) -> Result<(), Error> {
     write(
         args,
         ListReport { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None },
-    )
-}
-
-/// `lockwright studies`.
-pub fn studies(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("machine", "machine"), ("asks", "asks")];
-    let item = |study: &Study| {
-        [study.name.into(), study.machine_labels().into(), study.asks.into()] as [Value; 3]
-    };
-    let items = STUDIES.iter().map(item);
-    write(
-        args,
-        ListReport { schema: "lockwright.studies/1", columns, items: items.collect(), rest: None },
     )
 }
 
