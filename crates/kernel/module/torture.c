@@ -22,6 +22,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
@@ -341,10 +342,16 @@ static void watch(void)
 	/* A wake-up that nobody sent for the lock: it ends the sleep of those that were forgotten. */
 	for (i = 0; stuck && i < writers + readers; i++)
 		wake_up_process(workers[i].task);
-	quiet_for = acquired == before && !READ_ONCE(is_pausing) ? quiet_for + 1 : 0;
+	/* A pause does not count, and does not hide what was before it. */
+	if (acquired != before)
+		quiet_for = 0;
+	else if (!READ_ONCE(is_pausing))
+		quiet_for++;
 	before = acquired;
-	if (quiet_for == watchdog && !READ_ONCE(is_resting))
+	if (quiet_for >= watchdog && !READ_ONCE(is_resting)) {
+		quiet_for = 0;
 		say_stuck(writers + readers - atomic_read(&met));
+	}
 }
 
 static int rest_loop(void *unused)
@@ -379,6 +386,9 @@ static int report_loop(void *unused)
 			WRITE_ONCE(is_pausing, second / stutter % 2);
 			pauses += is_pausing;
 		}
+		/* Threads that have ended take no lock. */
+		if (kthread_should_stop())
+			break;
 		watch();
 		if (stat_interval > 0 && second % stat_interval == 0) {
 			report();

@@ -19,6 +19,7 @@ mod reader;
 mod report;
 mod run;
 mod sample;
+mod software;
 mod store;
 mod table;
 #[cfg(test)]

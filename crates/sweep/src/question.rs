@@ -86,7 +86,7 @@ const TIME_MAX_US: u64 = 100_000_000;
 
 /// The ranges so far.
 #[derive(Default)]
-struct Ranges {
+pub(crate) struct Ranges {
     /// The columns of their numbers in results.
     names: Vec<String>,
     /// Where the first one stands.
@@ -119,8 +119,12 @@ impl Question {
         let asks = asks.text().ok_or_else(|| asks.refuse("must be a text in quotes"))?.to_string();
         let mut ranges = Ranges::default();
         let mut machines = Vec::new();
+        let mut run = Vec::new();
+        for section in sections(&root, "workload")? {
+            run.extend(names(section.get("name")?)?);
+        }
         for section in sections(&root, "machine")? {
-            machines.extend(ranges.machines(&section, folder)?);
+            machines.extend(ranges.machines(&section, folder, &run)?);
         }
         let mut workloads = Vec::new();
         for section in sections(&root, "workload")? {
@@ -171,7 +175,7 @@ fn seeds(entry: TomlItem<'_>) -> Result<Vec<u64>, Error> {
 }
 
 /// All combinations of the values of several keys, the last one fastest.
-fn combined(axes: &[(String, Vec<Slot>)]) -> Vec<Settled> {
+pub(crate) fn combined(axes: &[(String, Vec<Slot>)]) -> Vec<Settled> {
     let mut combinations: Vec<Settled> = vec![Vec::new()];
     for (key, slots) in axes {
         let with = |so_far: &Settled, slot: &Slot| {
@@ -249,7 +253,7 @@ impl Ranges {
     }
 
     /// The values of a key that must be numbers. `check` says what is wrong with one.
-    fn numbers(
+    pub(crate) fn numbers(
         &mut self,
         entry: TomlItem<'_>,
         within: &str,
@@ -266,42 +270,11 @@ impl Ranges {
         Ok(slots)
     }
 
-    /// The keys of each `[machine.software.WORKLOAD]`.
-    fn software(&mut self, machine: &TomlSection<'_>) -> Result<Vec<Settled>, Error> {
-        let Some(software) = machine.section("software")? else { return Ok(vec![Vec::new()]) };
-        let mut axes = Vec::new();
-        for entry in software.entries() {
-            let with_parts = || WORKLOADS.iter().filter(|it| !it.software_parts().is_empty());
-            let workload = with_parts().find(|it| it.name == entry.key).ok_or_else(|| {
-                let known = with_parts().map(|it| it.name).collect::<Vec<_>>().join(", ");
-                entry.refuse(&format!("has no software whose time can be set; these have: {known}"))
-            })?;
-            let section = entry.section().ok_or_else(|| {
-                let name = workload.name;
-                entry.refuse(&format!("must be a section: write [machine.software.{name}]"))
-            })?;
-            let parts = workload.software_parts();
-            let check = |part: &str, ns: f64| match ns >= 0.0 && parts.contains(&part) {
-                true => Ok(()),
-                false if ns < 0.0 => Err("must be a time in nanoseconds, from 0 on".into()),
-                false => Err(format!(
-                    "is not a part of the software; its parts are {}",
-                    parts.join(", ")
-                )),
-            };
-            for part in section.entries() {
-                let name = format!("{}.{}", workload.name, part.key);
-                let within = format!("software.{}.", workload.name);
-                axes.push((name, self.numbers(part, &within, false, &check)?));
-            }
-        }
-        Ok(combined(&axes))
-    }
-
     fn machines(
         &mut self,
         section: &TomlSection<'_>,
         folder: &Path,
+        run: &[String],
     ) -> Result<Vec<MachineChoice>, Error> {
         let name = section.get("name")?;
         let placements = match section.find("placement") {
@@ -326,7 +299,7 @@ impl Ranges {
             }
         };
         let settings = self.set(section, "set.", counts, &is_known)?;
-        let softwares = self.software(section)?;
+        let softwares = self.software(section, run)?;
         section.finish()?;
         let mut choices = Vec::new();
         for named in names(name)? {

@@ -163,10 +163,10 @@ fn what_makes_no_sense_is_refused_with_its_line_and_what_to_type() {
 
 #[test]
 fn the_software_of_a_workload_takes_what_the_question_says() {
-    let set = "[machine.software.counter]\ninside = [10, 20]\n[machine.software.locktorture]\ninside = 5\n";
+    let set = "[machine.software.counter]\ninside = [10, 20]\noutside = 5\n";
     let text = QUESTION.replacen("[[lock]]", &format!("{set}[[lock]]"), 1);
     let trials = Trials::of(&question(&text).expect("it makes sense")).expect("it has trials");
-    let described = r#""software":{"counter.inside":20,"locktorture.inside":5},"placement""#;
+    let described = r#""software":{"counter.inside":20,"counter.outside":5},"placement""#;
     let slow = trials.iter().find(|trial| trial.description().contains(described));
     let parameters = slow.expect("a trial of it").machine.simulated.parameters();
     assert_eq!(parameters.software_ns("counter", "inside"), 20.0);
@@ -175,7 +175,13 @@ fn the_software_of_a_workload_takes_what_the_question_says() {
             "software.counter.lunch = 5",
             "`lunch` is not a part of the software; its parts are outside, inside",
         ),
-        ("software.counter.inside = -5", "`inside` must be a time in nanoseconds, from 0 on"),
+        (
+            "software.counter.inside = -5",
+            "`inside` must be a time in nanoseconds, from 0 to 1000000000",
+        ),
+        ("software.counter.inside = 1e18", "from 0 to 1000000000"),
+        ("software.locktorture.inside = 5", "`locktorture` is not a workload of this question"),
+        ("software = 5", "write [machine.software.locktorture] above its keys"),
         ("software.kbuild.inside = 5", "`kbuild` has no software whose time can be set"),
         ("software.counter = 5", "write [machine.software.counter]"),
     ] {

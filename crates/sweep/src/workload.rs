@@ -27,7 +27,8 @@ pub(crate) struct SweptWorkload {
     pub(crate) params: &'static [Param],
 }
 
-const TIME_MAX_NS: u64 = 1_000_000_000;
+/// The longest time, in nanoseconds.
+pub(crate) const TIME_MAX_NS: u64 = 1_000_000_000;
 const PAUSES_MAX: u64 = 1_000_000;
 const COUNT_MAX: u64 = 1_000_000_000;
 

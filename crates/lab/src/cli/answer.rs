@@ -29,6 +29,10 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
     if let Some(name) = wrong(ContextKind::InvalidSubcommand).filter(|name| is_machine(name)) {
         return format!("`{name}` is a machine: write `lockwright machines show {name}`");
     }
+    if wrong(ContextKind::InvalidSubcommand).is_some_and(|it| ["study", "studies"].contains(&&*it))
+    {
+        return "a study is a question: write `lockwright sweep docs/studies/NAME.toml`".into();
+    }
     let option = wrong(ContextKind::InvalidArg).unwrap_or_default();
     let typed: Vec<String> = typed.collect();
     let path = command(error, typed.into_iter());
@@ -102,6 +106,7 @@ mod tests {
         assert!(said("machines x5-4").ends_with("write `lockwright machines show x5-4`"));
         let table = "reproduce cna_v10_locktorture_x5_4 --on x5-4";
         assert_eq!(said(table), "a table has its own machine: leave out --on");
+        assert!(said("study cna-threshold").contains("lockwright sweep docs/studies/"));
         assert!(said("bench --list").contains("write `lockwright locks`"));
         assert!(said("xyz").ends_with("see `lockwright --help`"), "{}", said("xyz"));
         assert!(said("bench --threads two").ends_with("such as 1,2,4"));

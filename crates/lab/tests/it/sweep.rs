@@ -20,7 +20,7 @@ name = "counter"
 threads = [2, 8, 36]
 window_us = 400
 "#;
-/// A question with a list of machines, and with a lock with and one without a tunable.
+/// A question with a list of machines, and with locks with and without a tunable.
 const LINES: &str = r#"
 asks = "How much?"
 seeds = 2
@@ -29,6 +29,9 @@ name = "x5-4"
 set.sockets = [2, 4]
 [[lock]]
 name = "qspinlock"
+set.numa_spinlock = 1
+[[lock]]
+name = "cna"
 set.numa_spinlock = 1
 [[lock]]
 name = "cna"
@@ -180,7 +183,8 @@ fn lines_show_all_locks_over_a_column() {
     assert_eq!(csv.lines().next(), Some(head));
     let keys: Vec<_> = csv.lines().skip(1).map(|line| line.splitn(5, ',').take(4)).collect();
     let keys: Vec<_> = keys.into_iter().map(|key| key.collect::<Vec<_>>().join(",")).collect();
-    let locks = ["qspinlock", "cna numa_spinlock_threshold=2", "cna numa_spinlock_threshold=16"];
+    let locks =
+        ["qspinlock", "cna", "cna numa_spinlock_threshold=2", "cna numa_spinlock_threshold=16"];
     let of = |sockets: u32, threads: u32| locks.map(|lock| format!("{sockets},{threads},{lock},2"));
     assert_eq!(keys, [of(2, 2), of(2, 8), of(4, 2), of(4, 8)].concat());
     let of_plain = csv.lines().filter(|line| line.contains(",qspinlock,"));
@@ -194,10 +198,32 @@ fn lines_show_all_locks_over_a_column() {
     let rows = json["rows"].as_array().expect("rows");
     let plain = |x: f64| rows.iter().find(|row| row["x"] == x && row["lock"] == "qspinlock");
     assert_eq!(plain(2.0).map(|row| &row["ops_per_us"]), plain(16.0).map(|row| &row["ops_per_us"]));
+    let locks: Vec<_> = rows[..3].iter().map(|row| row["lock"].as_str()).collect();
+    assert_eq!(locks, ["qspinlock", "cna (default)", "cna"].map(Some));
     assert_eq!(
         (rows.len(), &json["simulated"], &json["missing"]),
-        (8 * 2, &true.into(), &0.into())
+        (8 * 3, &true.into(), &0.into())
     );
+
+    // A row that cannot be compared is not drawn; the others are.
+    let results = folder.path().join("l.sweep/results-1-of-1.jsonl");
+    let all = std::fs::read_to_string(&results).expect("there");
+    let without = |part: &str| {
+        let kept =
+            all.lines().filter(|line| !line.contains("\"qspinlock\"") || !line.contains(part));
+        std::fs::write(&results, kept.map(|line| format!("{line}\n")).collect::<String>())
+    };
+    without("\"threads\":8,").expect("writable");
+    let text = succeeds(folder.path(), "sweep report l.toml --lines threads --of cna --plot p.svg");
+    assert!(
+        text.contains("4 trials have no result") && read("p.svg").contains("times the throughput")
+    );
+    without("").expect("writable");
+    let line = "sweep report l.toml --lines threads --of cna --plot none.svg";
+    let output = lockwright_in(folder.path(), line);
+    assert!(stderr(&output).contains("leave out --plot"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.path().join("none.svg").exists());
 }
 
 #[test]
@@ -210,10 +236,15 @@ fn bad_input_gets_one_sentence() {
         ("sweep merge none", "name the folder of a sweep"),
         ("sweep merge . --csv t.csv", "has no results"),
         ("sweep", "<FILE.toml>"),
-        ("sweep report q.toml", "name the folder of a sweep"),
-        ("sweep report q.toml --from . --plot m.svg", "--map"),
-        ("sweep report q.toml --lines threads", "name the folder of a sweep"),
-        ("sweep report q.toml --lines threads --map threads,seed", "--map"),
+        ("sweep report q.toml", "run `lockwright sweep q.toml` first"),
+        ("sweep report q.toml --from none", "name the folder of a sweep"),
+        ("sweep report q.toml --from . --plot m.svg", "add --map X,Y or --lines X"),
+        ("sweep report q.toml --lines threads --map threads,seed", "leave one of them out"),
+        ("sweep report q.toml --from . --lines lock", "write one of set.transfer_remote, threads"),
+        (
+            "sweep report q.toml --from . --lines threads",
+            "run `lockwright sweep` with this question",
+        ),
     ] {
         let output = lockwright_in(folder.path(), line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));

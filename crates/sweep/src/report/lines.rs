@@ -62,8 +62,8 @@ impl LinesReport {
     /// together. All are compared with `over`: with the first lock of the question, if it is not named.
     ///
     /// # Errors
-    /// If the results cannot be read, if a lock is not one of the question, if `x` is no column of numbers, or if there
-    /// are no results.
+    /// If the results cannot be read, if a lock is not one of the question, if it has no numbers `x`, or if there are
+    /// no results.
     pub fn new(
         question: &Question,
         trials: &Trials,
@@ -72,6 +72,7 @@ impl LinesReport {
         of: Option<&str>,
         over: Option<&str>,
     ) -> Result<Self, Error> {
+        check_axis(trials, x)?;
         let results = results(folders)?;
         let shared = shared_tunables(trials);
         let (mut locks, mut settings) = (Vec::new(), Vec::new());
@@ -79,29 +80,56 @@ impl LinesReport {
         let mut missing = 0;
         for trial in trials.iter() {
             let (setting, at, lock) = placed(&trial.description(), x, question, &shared);
-            let place = (position(&mut settings, setting), at, position(&mut locks, lock));
+            let lock = position(&mut locks, (lock, at.is_some()));
+            let place = (position(&mut settings, setting), at, lock);
             match results.get(&trial.key()) {
                 Some(Some(found)) => runs.entry(place).or_default().push(found),
                 _ => missing += 1,
             }
         }
+        let locks = told_apart(&locks);
         let of = of.map(|asked| named(asked, &locks)).transpose()?;
         let over = named(over.unwrap_or(&locks[0]), &locks)?;
-        if runs.is_empty() {
-            return Err(Error::usage(
-                "there are no results for this question: run `lockwright sweep` first",
-            ));
-        }
         shorten(&mut settings);
         let columns: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
         let columns = columns.into_iter().cloned().collect();
         let rows = rows(&runs, &settings, &locks, &over);
         if rows.is_empty() {
-            return Err(Error::usage(format!("`{x}` is no column of numbers in the results")));
+            return Err(Error::usage(format!(
+                "no trial with a number `{x}` has a result: run `lockwright sweep` with this question first"
+            )));
         }
         let (schema, asks, x) = ("lockwright.sweep-lines/1", question.asks.clone(), x.into());
         Ok(Self { schema, asks, simulated: true, x, of, over, missing, rows, columns })
     }
+}
+
+/// Refuses an axis that the question has no numbers for, and says what it has.
+fn check_axis(trials: &Trials, x: &str) -> Result<(), Error> {
+    let mut numbers: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+    for (column, value) in trials.iter().flat_map(|trial| flat(&trial.description())) {
+        if let Some(number) = value.as_f64() {
+            numbers.entry(column).or_default().insert(number.to_bits());
+        }
+    }
+    if numbers.contains_key(x) {
+        return Ok(());
+    }
+    numbers.retain(|column, values| values.len() > 1 && column != "seed");
+    let known = match numbers.is_empty() {
+        true => "threads".into(),
+        false => numbers.into_keys().collect::<Vec<_>>().join(", "),
+    };
+    Err(Error::usage(format!("`{x}` is not a number of the question: write one of {known}")))
+}
+
+/// The names of the locks. Of two that differ only in the tunable on the axis, one has its default.
+fn told_apart(locks: &[(String, bool)]) -> Vec<String> {
+    let name = |(lock, is_on_axis): &(String, bool)| match is_on_axis {
+        false if locks.contains(&(lock.clone(), true)) => format!("{lock} (default)"),
+        _ => lock.clone(),
+    };
+    locks.iter().map(name).collect()
 }
 
 /// The setting of a trial, its place on the axis, and its lock.
@@ -220,12 +248,12 @@ impl Report for LinesReport {
             Column::number("to").means("the greatest"),
             Column::number("fairness factor")
                 .means(
-                    "operations of the faster half of the threads as a part of all; 0.5 is fair, with 1 \
-                     the slower half starves",
+                    "operations of the busier half of the threads as a part of all; 0.5 is fair, with 1 \
+                     the other half starves",
                 )
                 .first(),
             Column::number("least / mean").means(
-                "operations of the slowest thread divided by the mean of all, in the worst run",
+                "operations of the least busy thread divided by the mean of all, in the worst run",
             ),
             Column::number("gain")
                 .means(format!("throughput over that of {}; 1 is equal", self.over)),
@@ -285,21 +313,22 @@ impl Report for LinesReport {
         let is_drawn =
             |row: &&LinesRow| row.x > 0.0 && self.of.as_ref().is_none_or(|of| *of == row.lock);
         for row in self.rows.iter().filter(is_drawn) {
-            let Summary { mean, min, max, .. } = row.ops_per_us;
-            let (y, spread) = match self.of {
-                None => (mean, (max - min) / 2.0),
-                Some(_) => (row.gain?, 0.0),
-            };
+            let y = if self.of.is_some() { row.gain } else { Some(row.ops_per_us.mean) };
+            let Some(y) = y else { continue };
             let name = match (&self.of, row.setting()) {
                 (_, setting) if setting.is_empty() => row.lock.clone(),
                 (Some(_), setting) => setting,
                 (None, setting) => format!("{}, {setting}", row.lock),
             };
-            let point = Point { x: row.x, y, spread };
+            // The range of the runs is in the table: it is seldom even around the mean.
+            let point = Point { x: row.x, y, spread: 0.0 };
             match lines.iter_mut().find(|line| line.name == name) {
                 Some(line) => line.points.push(point),
                 None => lines.push(Series { name, points: vec![point], is_reference: false }),
             }
+        }
+        if lines.is_empty() {
+            return None;
         }
         let (title, y_label) = match &self.of {
             None => ("throughput".into(), "operations per microsecond".into()),

@@ -60,8 +60,8 @@ pub struct ReportArgs {
     /// The folders of the results [default: FILE.sweep]
     #[arg(long, value_name = "FOLDER,...", value_delimiter = ',')]
     pub from: Vec<PathBuf>,
-    /// The lock whose gain it is, as a column of the results has it, with its tunables [default: the second one of
-    /// the question]
+    /// The lock whose gain it is, with the tunables that tell it from others, such as 'cna spin_pauses=4' [default:
+    /// the second one of the question; with --lines none]
     #[arg(long, value_name = "LOCK")]
     pub of: Option<String>,
     /// The lock that it is compared with [default: the first one]
@@ -69,14 +69,14 @@ pub struct ReportArgs {
     pub over: Option<String>,
     /// Draw a map over two columns of the results, such as set.transfer_remote,threads, with the line where one
     /// lock overtakes the other
-    #[arg(long, value_name = "X,Y", group = "picture")]
+    #[arg(long, value_name = "X,Y")]
     pub map: Option<String>,
     /// Instead of the gain, print the throughput and the fairness of all locks over a column of the results, such
-    /// as threads or tunables.numa_spinlock_threshold, and draw a line for each lock; with --of, lines of its gain
-    #[arg(long, value_name = "X", group = "picture")]
+    /// as threads or tunables.numa_spinlock_threshold, and draw a line for each lock; with --of they are of its gain
+    #[arg(long, value_name = "X")]
     pub lines: Option<String>,
     /// Write the map or the lines here
-    #[arg(long, value_name = "FILE.svg", requires = "picture")]
+    #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// Write a page with all of it, which can be sorted and filtered, here
     #[arg(long, value_name = "FILE.html")]

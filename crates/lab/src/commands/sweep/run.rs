@@ -46,6 +46,15 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
 
 /// Says what the results say.
 fn report(args: &ReportArgs) -> Result<(), Error> {
+    match (&args.map, &args.lines) {
+        (None, None) if args.plot.is_some() => {
+            return Err(Error::usage("--plot needs a picture to draw: add --map X,Y or --lines X"));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Error::usage("--map and --lines are two pictures: leave one of them out"));
+        }
+        _ => {}
+    }
     let destination = |path: &Option<PathBuf>| path.as_ref().map(Destination::open).transpose();
     let (plot, html) = (destination(&args.plot)?, destination(&args.html)?);
     let outputs = Outputs::open(&args.documents, args.plot.as_ref())?;
@@ -53,11 +62,23 @@ fn report(args: &ReportArgs) -> Result<(), Error> {
     let trials = Trials::of(&question)?;
     let usual = [args.question.with_extension("sweep")];
     let folders = if args.from.is_empty() { &usual[..] } else { &args.from };
+    if args.from.is_empty() && !usual[0].exists() {
+        let (question, folder) = (args.question.display(), usual[0].display());
+        return Err(Error::usage(format!(
+            "there are no results in {folder}: run `lockwright sweep {question}` first, or name their folder with --from"
+        )));
+    }
     let [of, over] = [&args.of, &args.over].map(|lock| lock.as_deref());
     if let Some(x) = &args.lines {
         let report = LinesReport::new(&question, &trials, folders, x.trim(), of, over)?;
-        if let (Some(html), Some(chart)) = (html, report.chart()) {
-            html.write(page(&question.asks, &report, &[chart.draw()?]).as_bytes())?;
+        let drawn = report.chart().map(|chart| chart.draw()).transpose()?;
+        if drawn.is_none() && args.plot.is_some() {
+            return Err(Error::usage(format!(
+                "nothing of these lines can be drawn: no row has a number `{x}` above 0 and a result; leave out --plot"
+            )));
+        }
+        if let Some(html) = html {
+            html.write(page(&question.asks, &report, drawn.as_slice()).as_bytes())?;
         }
         return outputs.finish(&report);
     }
