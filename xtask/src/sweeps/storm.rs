@@ -81,7 +81,15 @@ fn blow(lab: &Lab, minutes: f64, disk: &Disk) -> Result<Storm, String> {
     let mut parts = (0..PARTS).map(|part| start(part).map(Some)).collect::<Result<Vec<_>, _>>()?;
     let ends = Instant::now() + Duration::from_secs_f64(minutes * 60.0);
     while parts.iter().any(Option::is_some) {
-        let is_stormy = Instant::now() < ends && !is_interrupted();
+        if is_interrupted() {
+            // Until they have ended their disk is in use. An error means that one has.
+            for child in parts.iter_mut().flatten() {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            return Err("the storm was interrupted".into());
+        }
+        let is_stormy = Instant::now() < ends;
         for (at, part) in parts.iter_mut().enumerate() {
             let Some(child) = part else { continue };
             match child.try_wait().map_err(|error| said(&lab.program, &error))? {
