@@ -18,7 +18,7 @@ pub fn run(args: &CompletionsArgs, command: clap::Command) -> Result<(), Error> 
     print(&String::from_utf8_lossy(&script))
 }
 
-/// The command line, in which the names of locks, machines, workloads, and tables are values.
+/// The command line, in which the names of locks, machines, workloads and tables are values.
 fn with_names(mut command: clap::Command) -> clap::Command {
     let named: Vec<(&str, Vec<String>)> = vec![
         ("lock", Subject::all().map(|lock| lock.name().into()).collect()),
