@@ -11,13 +11,12 @@
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
 //! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real
-//! threads; harnesses with readers are tested with [`plain_rw`]. [`conformance`] is the suite that a platform itself
-//! has to pass, law by law; the laws are in `PLATFORM.md`.
+//! threads; harnesses with readers are tested with [`plain_rw`]. The suite that a platform itself has to pass is the
+//! crate `lockwright-conformance`.
 #![warn(missing_docs)]
 
 pub mod barrier;
 mod client;
-pub mod conformance;
 mod disturbed;
 pub mod downgrade;
 pub mod exclusion;
@@ -60,4 +59,4 @@ pub use table::{
     CLIENTS, READER_CLIENTS, client_types_on, clients, clients_of, clients_on, is_of_guards,
     is_of_limits, is_of_reused, visit_client, visit_client_of,
 };
-pub use threads::{Migrate, NativeThreads, Threads};
+pub use threads::{Migrate, NativeThreads};

@@ -2,15 +2,15 @@
 //! Miri this is also a search for undefined behaviour, races and weak memory.
 
 use lockwright::native::Native;
-use lockwright_clients::conformance::laws;
-use lockwright_clients::{NativeThreads, Threads};
+use lockwright_clients::NativeThreads;
+use lockwright_conformance::{Threads, laws};
 
 /// Checks the laws whose numbers begin with one of these letters.
 fn keeps(letters: &str) {
     // A law with threads is a race that one execution decides by luck.
     let executions = if cfg!(miri) { 3 } else { 200 };
     let laws = laws::<Native, NativeThreads>();
-    for law in laws.iter().filter(|law| law.number.starts_with(|c| letters.contains(c))) {
+    for law in laws.filter(|law| law.number.starts_with(|c| letters.contains(c))) {
         println!("{} {}", law.number, law.name);
         for _ in 0..executions {
             (law.check)(&NativeThreads);

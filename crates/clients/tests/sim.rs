@@ -3,11 +3,11 @@
 mod machine;
 
 use lockwright::registry::{LOCKS, LockRow};
-use lockwright_clients::conformance::laws;
 use lockwright_clients::{
-    AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, Threads, clients_of, is_of_guards,
+    AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, is_of_guards,
     is_of_limits, is_of_reused, visit_client_of,
 };
+use lockwright_conformance::{Threads, laws};
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
 use lockwright_sim::machine::{Machine, Scheduler, Topology};
 use lockwright_sim::{

@@ -2,7 +2,8 @@
 
 use crate::settings;
 use crate::{Loom, Shuttle};
-use lockwright_clients::{Migrate, Threads};
+use lockwright_clients::Migrate;
+use lockwright_conformance::Threads;
 use std::sync::Arc;
 
 /// Threads of one checker: its platform, and how it spawns.

@@ -1,6 +1,6 @@
 //! Both checkers keep the laws of `PLATFORM.md`.
 
-use lockwright_clients::conformance::laws;
+use lockwright_conformance::laws;
 use lockwright_model::{Loom, LoomRun, LoomThreads, Shuttle, ShuttleRun, ShuttleThreads};
 
 #[test]

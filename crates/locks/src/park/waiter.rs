@@ -79,6 +79,10 @@ pub struct Waiter<P: Cells> {
 }
 
 impl<P: Cells> Waiter<P> {
+    /// The word that it sleeps on.
+    pub fn signal(&self) -> &P::U32 {
+        &self.signal
+    }
     /// A fresh one.
     pub fn new() -> Self {
         Self {

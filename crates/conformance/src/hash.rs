@@ -1,13 +1,13 @@
 //! Laws K: the lock hash.
 
 use super::note::nothing_more;
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::registry::Platform;
 
-pub fn cells_of_the_hash_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
+pub fn cells_of_the_hash_are_distinct_and_zero<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>() {
         let slots = P::hash_slots();
         assert!(slots >= 8, "a lock hash of {slots} cells");
         let (first, last) = (P::hash_slot(0), P::hash_slot(slots - 1));
@@ -22,8 +22,8 @@ pub fn cells_of_the_hash_are_distinct_and_zero<P: Platform, T: Threads>(threads:
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
-pub fn locks_have_names_of_their_own<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(words: &[P::Word; 3]) {
+pub fn locks_have_names_of_their_own<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(words: &[P::Word; 3]) {
         let names = words.each_ref().map(|word| P::lock_name(core::ptr::from_ref(word).cast()));
         assert!(names.iter().all(|name| (1..1 << 48).contains(name)), "names {names:x?}");
         assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2]);

@@ -1,23 +1,23 @@
 //! Laws B: fences, barriers, delay.
 
 use super::note::{Note, nothing_more};
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, Zeroed};
-use lockwright::registry::Platform;
 
-pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads: &T) {
-    struct Message<P: Platform> {
+pub fn fences_publish_between_relaxed_accesses<P: CommonPlatform, T: Threads>(threads: &T) {
+    struct Message<P: CommonPlatform> {
         text: Guarded<P, u64>,
         flag: P::U32,
     }
-    fn write<P: Platform>(message: &Message<P>) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         // SAFETY: no thread reads before the flag is set, which comes after this.
         unsafe { message.text.set(1) };
         P::fence(Release);
         message.flag.store(1, Relaxed);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         if message.flag.load(Relaxed) == 1 {
             P::fence(Acquire);
             // SAFETY: the flag was seen set, and no thread writes after that.
@@ -29,12 +29,12 @@ pub fn fences_publish_between_relaxed_accesses<P: Platform, T: Threads>(threads:
 }
 
 /// Two words, each written by one thread and then read by the other.
-struct StoreBuffering<P: Platform> {
+struct StoreBuffering<P: CommonPlatform> {
     words: [P::U32; 2],
     seen: [Note; 2],
 }
 
-impl<P: Platform> StoreBuffering<P> {
+impl<P: CommonPlatform> StoreBuffering<P> {
     fn new() -> Self {
         Self { words: [P::U32::zeroed(), P::U32::zeroed()], seen: Default::default() }
     }
@@ -51,38 +51,40 @@ impl<P: Platform> StoreBuffering<P> {
     }
 }
 
-pub fn full_barriers_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(state: &StoreBuffering<P>, me: usize) {
+pub fn full_barriers_forbid_store_buffering<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(state: &StoreBuffering<P>, me: usize) {
         state.body(me, |word| P::full_barrier(word));
     }
     let bodies: [fn(&StoreBuffering<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
     threads.run(StoreBuffering::new(), &bodies, StoreBuffering::finish);
 }
 
-pub fn barriers_after_exchanges_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
-    fn exchanging<P: Platform>(state: &StoreBuffering<P>) {
+pub fn barriers_after_exchanges_forbid_store_buffering<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn exchanging<P: CommonPlatform>(state: &StoreBuffering<P>) {
         state.words[0].swap(1, Relaxed);
         P::barrier_after_exchange(&state.words[1]);
         state.seen[0].write(state.words[1].load(Relaxed));
     }
-    fn storing<P: Platform>(state: &StoreBuffering<P>) {
+    fn storing<P: CommonPlatform>(state: &StoreBuffering<P>) {
         state.body(1, |word| P::full_barrier(word));
     }
     threads.run(StoreBuffering::<P>::new(), &[exchanging, storing], StoreBuffering::finish);
 }
 
-pub fn a_light_and_a_heavy_barrier_forbid_store_buffering<P: Platform, T: Threads>(threads: &T) {
-    fn light<P: Platform>(state: &StoreBuffering<P>) {
+pub fn a_light_and_a_heavy_barrier_forbid_store_buffering<P: CommonPlatform, T: Threads>(
+    threads: &T,
+) {
+    fn light<P: CommonPlatform>(state: &StoreBuffering<P>) {
         state.body(0, |_| P::light_barrier());
     }
-    fn heavy<P: Platform>(state: &StoreBuffering<P>) {
+    fn heavy<P: CommonPlatform>(state: &StoreBuffering<P>) {
         state.body(1, |_| P::heavy_barrier());
     }
     threads.run(StoreBuffering::<P>::new(), &[light, heavy], StoreBuffering::finish);
 }
 
-pub fn delay_returns<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
+pub fn delay_returns<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>() {
         P::delay(0);
         P::delay(1);
         P::delay(1_000);

@@ -1,13 +1,16 @@
 //! Laws D and M: the storage of the table of sleepers, and that of metadata.
 
 use super::note::{Note, nothing_more};
-use crate::Threads;
+use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use lockwright::hq::HqPlatform;
+use lockwright::park::ParkPlatform;
+use lockwright::percpu_rwlock::ReaderPlatform;
 use lockwright::platform::{Atomic, Zeroed};
-use lockwright::registry::Platform;
+use lockwright::qspinlock::resilient::HolderPlatform;
 
-pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
+pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: ParkPlatform, T: Threads>(threads: &T) {
+    fn body<P: ParkPlatform>() {
         let buckets = P::sleep_buckets();
         assert!(buckets.is_power_of_two(), "{buckets} buckets");
         let last = buckets - 1;
@@ -34,8 +37,10 @@ pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: Platform, T: Threads>(
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
-pub fn entries_and_queues_of_metadata_are_distinct_and_free<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
+pub fn entries_and_queues_of_metadata_are_distinct_and_free<P: HqPlatform, T: Threads>(
+    threads: &T,
+) {
+    fn body<P: HqPlatform>() {
         let (entries, queues) = (P::metadata_entries(), P::metadata_queues());
         assert!(entries.is_power_of_two(), "{entries} entries");
         assert!((1..=255).contains(&queues), "{queues} queues");
@@ -57,10 +62,10 @@ pub fn entries_and_queues_of_metadata_are_distinct_and_free<P: Platform, T: Thre
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
-pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: Platform, T: Threads>(threads: &T) {
+pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: ReaderPlatform, T: Threads>(threads: &T) {
     /// Where the slots are, and cells by which both threads exist until both have theirs.
-    struct State<P: Platform>([Note; 2], [P::U32; 2]);
-    fn body<P: Platform>(State(found, has_slot): &State<P>, me: usize) {
+    struct State<P: ReaderPlatform>([Note; 2], [P::U32; 2]);
+    fn body<P: ReaderPlatform>(State(found, has_slot): &State<P>, me: usize) {
         let slot = P::reader_slot().expect("a slot, D4");
         assert_eq!(P::reader_slot(), Some(slot));
         // SAFETY: by the contract of `ReaderSlots` it lives as long as the machine.
@@ -77,10 +82,10 @@ pub fn a_thread_has_a_slot_of_its_own_that_is_empty<P: Platform, T: Threads>(thr
     });
 }
 
-pub fn a_thread_has_a_table_of_its_own_that_is_empty<P: Platform, T: Threads>(threads: &T) {
+pub fn a_thread_has_a_table_of_its_own_that_is_empty<P: HolderPlatform, T: Threads>(threads: &T) {
     /// Where the tables are, and cells by which both threads exist until both have theirs.
-    struct State<P: Platform>([Note; 2], [P::U32; 2]);
-    fn body<P: Platform>(State(found, has_table): &State<P>, me: usize) {
+    struct State<P: HolderPlatform>([Note; 2], [P::U32; 2]);
+    fn body<P: HolderPlatform>(State(found, has_table): &State<P>, me: usize) {
         let table = P::held_table();
         assert_eq!(P::held_table(), table);
         has_table[me].store(1, Release);
@@ -100,16 +105,17 @@ pub fn a_thread_has_a_table_of_its_own_that_is_empty<P: Platform, T: Threads>(th
     });
 }
 
-pub fn no_two_locks_get_the_same_number<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(found: &[Note; 4], me: usize) {
+pub fn no_two_locks_get_the_same_number<P: ReaderPlatform, T: Threads>(threads: &T) {
+    fn body<P: ReaderPlatform>(found: &[Note; 4], me: usize) {
         for note in &found[2 * me..2 * me + 2] {
             note.write(P::lock_number());
         }
     }
     let bodies: [fn(&[Note; 4]); 2] = [|found| body::<P>(found, 0), |found| body::<P>(found, 1)];
     threads.run(<[Note; 4]>::default(), &bodies, |found| {
-        let numbers: std::collections::BTreeSet<_> = found.iter().map(Note::read).collect();
-        assert_eq!(numbers.len(), found.len(), "two locks have one number");
+        let numbers = found.each_ref().map(Note::read);
         assert!(numbers.iter().all(|number| (1..1 << 63).contains(number)), "{numbers:?}");
+        let is_new = |at: usize| !numbers[..at].contains(&numbers[at]);
+        assert!((0..numbers.len()).all(is_new), "two locks have one number");
     });
 }

@@ -1,20 +1,20 @@
 //! Laws W: narrow accesses to a lock word.
 
 use super::note::nothing_more;
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, LockWordOps, Zeroed};
-use lockwright::registry::Platform;
 
 const START: u32 = 0x8765_4321;
 
-fn word<P: Platform>() -> P::Word {
+fn word<P: CommonPlatform>() -> P::Word {
     let word = P::Word::zeroed();
     word.store(START, Relaxed);
     word
 }
 
-pub fn a_narrow_store_changes_its_part_only<P: Platform, T: Threads>(threads: &T) {
+pub fn a_narrow_store_changes_its_part_only<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body(word: &impl LockWordOps) {
         word.store_byte0(0xaa, Release);
         assert_eq!(word.load(Relaxed), 0x8765_43aa);
@@ -28,7 +28,7 @@ pub fn a_narrow_store_changes_its_part_only<P: Platform, T: Threads>(threads: &T
     threads.run(word::<P>(), &[body], nothing_more);
 }
 
-pub fn a_narrow_swap_returns_the_old_part<P: Platform, T: Threads>(threads: &T) {
+pub fn a_narrow_swap_returns_the_old_part<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body(word: &impl LockWordOps) {
         assert_eq!(word.swap_byte0(0xff, AcqRel), 0x21);
         assert_eq!(word.load(Relaxed), 0x8765_43ff);
@@ -40,7 +40,9 @@ pub fn a_narrow_swap_returns_the_old_part<P: Platform, T: Threads>(threads: &T) 
     threads.run(word::<P>(), &[body], nothing_more);
 }
 
-pub fn a_narrow_compare_exchange_looks_at_its_part_only<P: Platform, T: Threads>(threads: &T) {
+pub fn a_narrow_compare_exchange_looks_at_its_part_only<P: CommonPlatform, T: Threads>(
+    threads: &T,
+) {
     fn body(word: &impl LockWordOps) {
         assert_eq!(word.compare_exchange_byte0(0x43, 1, AcqRel, Acquire), Err(0x21));
         assert_eq!(word.compare_exchange_half0(0x21, 1, AcqRel, Acquire), Err(0x4321));
@@ -53,7 +55,7 @@ pub fn a_narrow_compare_exchange_looks_at_its_part_only<P: Platform, T: Threads>
     threads.run(word::<P>(), &[body], nothing_more);
 }
 
-pub fn a_narrow_compare_exchange_does_not_fail_for_the_other_part<P: Platform, T: Threads>(
+pub fn a_narrow_compare_exchange_does_not_fail_for_the_other_part<P: CommonPlatform, T: Threads>(
     threads: &T,
 ) {
     fn lower(word: &impl LockWordOps) {
@@ -70,7 +72,7 @@ pub fn a_narrow_compare_exchange_does_not_fail_for_the_other_part<P: Platform, T
     threads.run(word::<P>(), &[lower, upper], finish);
 }
 
-pub fn narrow_accesses_to_different_parts_lose_nothing<P: Platform, T: Threads>(threads: &T) {
+pub fn narrow_accesses_to_different_parts_lose_nothing<P: CommonPlatform, T: Threads>(threads: &T) {
     fn stores(word: &impl LockWordOps) {
         word.store_byte0(0xaa, Release);
         word.store_byte0(0xab, Release);
@@ -85,12 +87,12 @@ pub fn narrow_accesses_to_different_parts_lose_nothing<P: Platform, T: Threads>(
     threads.run(word::<P>(), &[stores, others], finish);
 }
 
-struct Message<P: Platform> {
+struct Message<P: CommonPlatform> {
     text: Guarded<P, u64>,
     word: P::Word,
 }
 
-impl<P: Platform> Message<P> {
+impl<P: CommonPlatform> Message<P> {
     fn new() -> Self {
         Self { text: Guarded::new(0), word: word::<P>() }
     }
@@ -104,24 +106,24 @@ impl<P: Platform> Message<P> {
     }
 }
 
-pub fn a_narrow_release_publishes_to_a_whole_acquire<P: Platform, T: Threads>(threads: &T) {
-    fn write<P: Platform>(message: &Message<P>) {
+pub fn a_narrow_release_publishes_to_a_whole_acquire<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         message.write();
         message.word.store_byte0(0, Release);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         message.word.cond_load(Acquire, |word| word & 0xff == 0);
         message.read();
     }
     threads.run(Message::<P>::new(), &[write, read], nothing_more);
 }
 
-pub fn a_narrow_swap_publishes_to_the_next<P: Platform, T: Threads>(threads: &T) {
-    fn write<P: Platform>(message: &Message<P>) {
+pub fn a_narrow_swap_publishes_to_the_next<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         message.write();
         message.word.swap_half1(1, AcqRel);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         if message.word.swap_half1(2, AcqRel) == 1 {
             message.read();
         }

@@ -1,17 +1,17 @@
 //! Laws N: queue nodes.
 
 use super::note::nothing_more;
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Guarded, Zeroed};
 use lockwright::queue::{NODES_MAX, NodeId, TailCode};
-use lockwright::registry::Platform;
 
 /// A claimed node that is released at the end of a scope.
-struct Claimed<P: Platform>(NodeId, PhantomData<fn() -> P>);
+struct Claimed<P: CommonPlatform>(NodeId, PhantomData<fn() -> P>);
 
-impl<P: Platform> Claimed<P> {
+impl<P: CommonPlatform> Claimed<P> {
     fn new() -> Option<Self> {
         P::claim_node().map(|id| Self(id, PhantomData))
     }
@@ -20,27 +20,27 @@ impl<P: Platform> Claimed<P> {
     }
 }
 
-impl<P: Platform> Drop for Claimed<P> {
+impl<P: CommonPlatform> Drop for Claimed<P> {
     fn drop(&mut self) {
         // SAFETY: claimed in `new` and shown to no thread.
         unsafe { P::release_node(self.0) };
     }
 }
 
-pub fn claimed_nodes_are_distinct<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
-        let nodes: Vec<_> = (0..2).map_while(|_| Claimed::<P>::new()).collect();
-        assert_eq!(nodes.len(), 2, "a thread can use fewer than two nodes");
-        assert_ne!(nodes[0].0, nodes[1].0);
-        assert_ne!(P::node(nodes[0].0), P::node(nodes[1].0));
+pub fn claimed_nodes_are_distinct<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>() {
+        let first = Claimed::<P>::first();
+        let second = Claimed::<P>::new().expect("a thread can use fewer than two nodes");
+        assert_ne!(first.0, second.0);
+        assert_ne!(P::node(first.0), P::node(second.0));
     }
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
-pub fn threads_claim_different_nodes<P: Platform, T: Threads>(threads: &T) {
+pub fn threads_claim_different_nodes<P: CommonPlatform, T: Threads>(threads: &T) {
     /// A cell for each thread, to tell the other its node and to wait until it has been told.
-    struct State<P: Platform>([P::U32; 2]);
-    fn body<P: Platform>(state: &State<P>, me: usize) {
+    struct State<P: CommonPlatform>([P::U32; 2]);
+    fn body<P: CommonPlatform>(state: &State<P>, me: usize) {
         let node = Claimed::<P>::first();
         let mine = u32::from(node.0.code().bits());
         state.0[me].store(mine, Release);
@@ -52,8 +52,8 @@ pub fn threads_claim_different_nodes<P: Platform, T: Threads>(threads: &T) {
     threads.run(State([P::U32::zeroed(), P::U32::zeroed()]), &bodies, nothing_more);
 }
 
-pub fn the_storage_of_a_node_stays_where_it_is<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>() {
+pub fn the_storage_of_a_node_stays_where_it_is<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>() {
         let node = Claimed::<P>::first();
         let (id, place) = (node.0, P::node(node.0));
         drop(node);
@@ -63,28 +63,48 @@ pub fn the_storage_of_a_node_stays_where_it_is<P: Platform, T: Threads>(threads:
     threads.run((), &[|()| body::<P>()], nothing_more);
 }
 
-pub fn claiming_ends_in_none_and_releasing_helps<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(limit: &usize) {
-        let mut nodes: Vec<_> = (0..*limit).map_while(|_| Claimed::<P>::new()).collect();
-        assert_eq!(nodes.len(), *limit, "fewer nodes than the platform promises");
-        for node in 0..*limit {
+pub fn claiming_ends_in_none<P: CommonPlatform, T: Threads>(threads: &T) {
+    /// Claims what is left, each within the one before, twice.
+    fn claim<P: CommonPlatform>(left: usize) {
+        if left == 0 {
             assert!(Claimed::<P>::new().is_none(), "more nodes than there are");
-            drop(nodes.remove(node));
-            nodes.push(Claimed::new().expect("a released node cannot be claimed"));
+            return;
+        }
+        for _ in 0..2 {
+            let node = Claimed::<P>::new();
+            assert!(node.is_some(), "fewer nodes than the platform promises");
+            claim::<P>(left - 1);
         }
     }
     if let Some(limit) = threads.node_limit() {
+        threads.run(limit, &[|limit| claim::<P>(*limit)], nothing_more);
+    }
+}
+
+pub fn a_release_makes_a_node_claimable<P: CommonPlatform, T: Threads>(threads: &T) {
+    const LIMIT_MAX: usize = 8;
+    fn body<P: CommonPlatform>(limit: &usize) {
+        let mut nodes: [_; LIMIT_MAX] =
+            core::array::from_fn(|at| (at < *limit).then(Claimed::<P>::first));
+        for node in &mut nodes[..*limit] {
+            assert!(Claimed::<P>::new().is_none(), "more nodes than there are");
+            drop(node.take());
+            *node = Claimed::new();
+            assert!(node.is_some(), "a released node cannot be claimed");
+        }
+    }
+    if let Some(limit) = threads.node_limit().filter(|limit| *limit <= LIMIT_MAX) {
         threads.run(limit, &[body::<P>], nothing_more);
     }
 }
 
-pub fn a_node_given_back_by_another_thread_is_ordered<P: Platform, T: Threads>(threads: &T) {
+pub fn a_node_given_back_by_another_thread_is_ordered<P: CommonPlatform, T: Threads>(threads: &T) {
     /// The name of a node on its way to the other thread, and something that belongs to the thread that has this node.
-    struct State<P: Platform> {
+    struct State<P: CommonPlatform> {
         code: P::U32,
         owned: Guarded<P, u32>,
     }
-    fn claims<P: Platform>(state: &State<P>) {
+    fn claims<P: CommonPlatform>(state: &State<P>) {
         let id = P::claim_node().expect("a thread without nodes finds none");
         state.code.store(u32::from(id.code().bits()), Release);
         // Which node this is depends on whether the other thread has been there.
@@ -94,7 +114,7 @@ pub fn a_node_given_back_by_another_thread_is_ordered<P: Platform, T: Threads>(t
             assert_eq!(unsafe { state.owned.get() }, 1);
         }
     }
-    fn gives_back<P: Platform>(state: &State<P>) {
+    fn gives_back<P: CommonPlatform>(state: &State<P>) {
         let code = state.code.cond_load(Acquire, |code| code != 0);
         // SAFETY: the node is ours now, and with it the field.
         unsafe { state.owned.set(1) };
@@ -106,8 +126,8 @@ pub fn a_node_given_back_by_another_thread_is_ordered<P: Platform, T: Threads>(t
     threads.run(state, &[claims, gives_back], nothing_more);
 }
 
-pub fn a_node_has_a_name_in_a_lock_word<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(word: &P::Word) {
+pub fn a_node_has_a_name_in_a_lock_word<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(word: &P::Word) {
         let node = Claimed::<P>::first();
         let (id, code) = (node.0, node.0.code());
         assert!(usize::from(id.number()) < NODES_MAX);
@@ -119,9 +139,9 @@ pub fn a_node_has_a_name_in_a_lock_word<P: Platform, T: Threads>(threads: &T) {
     threads.run(P::Word::zeroed(), &[body::<P>], nothing_more);
 }
 
-pub fn claims_that_interrupt_each_other_nest<P: Platform, T: Threads>(threads: &T) {
+pub fn claims_that_interrupt_each_other_nest<P: CommonPlatform, T: Threads>(threads: &T) {
     /// What an interrupt does while a slow path has `outer`: its own slow paths, one after the other.
-    fn interrupt<P: Platform>(outer: NodeId) {
+    fn interrupt<P: CommonPlatform>(outer: NodeId) {
         for _ in 0..2 {
             let inner = Claimed::<P>::first();
             assert_ne!(inner.0, outer, "an interrupt got the node of what it interrupted");
@@ -130,7 +150,7 @@ pub fn claims_that_interrupt_each_other_nest<P: Platform, T: Threads>(threads: &
             assert!(levels.1 == levels.0 + 1 || levels == (0, 0), "levels {levels:?}");
         }
     }
-    fn body<P: Platform>() {
+    fn body<P: CommonPlatform>() {
         for _ in 0..2 {
             let outer = Claimed::<P>::first();
             assert_eq!(P::nesting_of(outer.0), 0, "a node was not given back");

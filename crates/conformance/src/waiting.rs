@@ -1,12 +1,12 @@
 //! Laws A: awaiting a value.
 
 use super::note::nothing_more;
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};
-use lockwright::registry::Platform;
 
-pub fn cond_load_returns_the_value_that_pleased<P: Platform, T: Threads>(threads: &T) {
+pub fn cond_load_returns_the_value_that_pleased<P: CommonPlatform, T: Threads>(threads: &T) {
     fn write(cell: &impl Atomic<u32>) {
         cell.store(1, Relaxed);
         cell.store(2, Relaxed);
@@ -19,18 +19,18 @@ pub fn cond_load_returns_the_value_that_pleased<P: Platform, T: Threads>(threads
     threads.run(P::U32::zeroed(), &[write, wait], nothing_more);
 }
 
-pub fn cond_load_acquires_what_it_waited_for<P: Platform, T: Threads>(threads: &T) {
-    struct Message<P: Platform> {
+pub fn cond_load_acquires_what_it_waited_for<P: CommonPlatform, T: Threads>(threads: &T) {
+    struct Message<P: CommonPlatform> {
         text: Guarded<P, u64>,
         flag: P::Ptr,
     }
-    fn write<P: Platform>(message: &Message<P>) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         // SAFETY: no thread reads before the flag is set, which comes after this.
         unsafe { message.text.set(1) };
-        let anything = std::ptr::from_ref(message).cast_mut().cast();
+        let anything = core::ptr::from_ref(message).cast_mut().cast();
         message.flag.store(anything, Release);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         message.flag.cond_load(Acquire, |pointer| !pointer.is_null());
         // SAFETY: the flag was seen set, and no thread writes after that.
         assert_eq!(unsafe { message.text.get() }, 1);
@@ -39,7 +39,7 @@ pub fn cond_load_acquires_what_it_waited_for<P: Platform, T: Threads>(threads: &
     threads.run(message, &[write, read], nothing_more);
 }
 
-pub fn a_bounded_wait_looks_at_least_once<P: Platform, T: Threads>(threads: &T) {
+pub fn a_bounded_wait_looks_at_least_once<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body(cell: &impl Atomic<u64>) {
         cell.store(5, Relaxed);
         let never = || panic!("the stop condition was asked although the value pleased");
@@ -51,7 +51,9 @@ pub fn a_bounded_wait_looks_at_least_once<P: Platform, T: Threads>(threads: &T) 
     threads.run(P::U64::zeroed(), &[body], nothing_more);
 }
 
-pub fn a_bounded_wait_gives_up_and_returns_the_last_value<P: Platform, T: Threads>(threads: &T) {
+pub fn a_bounded_wait_gives_up_and_returns_the_last_value<P: CommonPlatform, T: Threads>(
+    threads: &T,
+) {
     fn write(cell: &impl Atomic<u32>) {
         cell.store(1, Relaxed);
     }
@@ -67,7 +69,7 @@ pub fn a_bounded_wait_gives_up_and_returns_the_last_value<P: Platform, T: Thread
     threads.run(P::U32::zeroed(), &[write, wait], nothing_more);
 }
 
-pub fn a_wait_bounded_by_time_gives_up<P: Platform, T: Threads>(threads: &T) {
+pub fn a_wait_bounded_by_time_gives_up<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body<C: Clock>(cell: &impl Atomic<u32>) {
         let before = C::now_ns();
         let bound = Bound::nanoseconds(20_000);
@@ -77,7 +79,7 @@ pub fn a_wait_bounded_by_time_gives_up<P: Platform, T: Threads>(threads: &T) {
     threads.run(P::Word::zeroed(), &[|cell| body::<P>(cell)], nothing_more);
 }
 
-pub fn the_stop_condition_ends_a_bounded_wait<P: Platform, T: Threads>(threads: &T) {
+pub fn the_stop_condition_ends_a_bounded_wait<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body(cell: &impl Atomic<u32>) {
         let mut asked = 0;
         let stop = || {
@@ -92,7 +94,7 @@ pub fn the_stop_condition_ends_a_bounded_wait<P: Platform, T: Threads>(threads: 
     threads.run(P::U32::zeroed(), &[body], nothing_more);
 }
 
-pub fn stepping_goes_on_until_the_value_pleases<P: Platform, T: Threads>(threads: &T) {
+pub fn stepping_goes_on_until_the_value_pleases<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body(cell: &impl Atomic<u32>) {
         let mut steps = 0;
         let step = || {
@@ -108,7 +110,7 @@ pub fn stepping_goes_on_until_the_value_pleases<P: Platform, T: Threads>(threads
     threads.run(P::U32::zeroed(), &[body], nothing_more);
 }
 
-pub fn stepping_ends_when_there_is_no_more_to_do<P: Platform, T: Threads>(threads: &T) {
+pub fn stepping_ends_when_there_is_no_more_to_do<P: CommonPlatform, T: Threads>(threads: &T) {
     fn write(cell: &impl Atomic<u32>) {
         cell.store(1, Release);
     }

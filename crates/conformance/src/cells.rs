@@ -1,30 +1,30 @@
 //! Laws C: cells.
 
 use super::note::{Note, nothing_more};
-use crate::Threads;
+use crate::platform::CommonPlatform;
+use crate::threads::Threads;
 use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
-use lockwright::registry::Platform;
 
 /// A cell of each kind.
-struct EveryKind<P: Platform> {
+struct EveryKind<P: CommonPlatform> {
     small: P::U32,
     large: P::U64,
     pointer: P::Ptr,
     word: P::Word,
 }
 
-impl<P: Platform> EveryKind<P> {
+impl<P: CommonPlatform> EveryKind<P> {
     fn new() -> Self {
         let (small, large) = (Zeroed::zeroed(), Zeroed::zeroed());
         Self { small, large, pointer: Zeroed::zeroed(), word: Zeroed::zeroed() }
     }
 }
 
-pub fn zeroed_cells_hold_zero<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(cells: &EveryKind<P>) {
+pub fn zeroed_cells_hold_zero<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
         assert_eq!(cells.small.load(Relaxed), 0);
         assert_eq!(cells.large.load(Relaxed), 0);
         assert!(cells.pointer.load(Relaxed).is_null());
@@ -37,7 +37,7 @@ pub fn zeroed_cells_hold_zero<P: Platform, T: Threads>(threads: &T) {
 macro_rules! for_each_kind {
     ($cells:ident, $check:ident) => {{
         let mut places = [0u8; 2];
-        let [one, two] = places.each_mut().map(|place| std::ptr::from_mut(place).cast::<()>());
+        let [one, two] = places.each_mut().map(|place| core::ptr::from_mut(place).cast::<()>());
         $check(&$cells.small, [1, u32::MAX, 0x8000_0001]);
         $check(&$cells.large, [1, u64::MAX, 0x8000_0001_0000_0001]);
         $check(&$cells.pointer, [one, two, null_mut()]);
@@ -45,7 +45,7 @@ macro_rules! for_each_kind {
     }};
 }
 
-pub fn a_load_returns_the_last_store<P: Platform, T: Threads>(threads: &T) {
+pub fn a_load_returns_the_last_store<P: CommonPlatform, T: Threads>(threads: &T) {
     fn check<V: Copy + Eq + Debug>(cell: &impl Atomic<V>, [a, b, c]: [V; 3]) {
         cell.store(a, Release);
         assert_eq!(cell.load(Acquire), a);
@@ -54,13 +54,13 @@ pub fn a_load_returns_the_last_store<P: Platform, T: Threads>(threads: &T) {
         cell.store(c, Relaxed);
         assert_eq!(cell.load(Relaxed), c);
     }
-    fn body<P: Platform>(cells: &EveryKind<P>) {
+    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
         for_each_kind!(cells, check);
     }
     threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn compare_exchange_reports_the_old_value<P: Platform, T: Threads>(threads: &T) {
+pub fn compare_exchange_reports_the_old_value<P: CommonPlatform, T: Threads>(threads: &T) {
     fn check<V: Copy + Eq + Debug>(cell: &impl Atomic<V>, [a, b, c]: [V; 3]) {
         cell.store(a, Relaxed);
         assert_eq!(cell.compare_exchange(b, c, AcqRel, Acquire), Err(a));
@@ -69,13 +69,13 @@ pub fn compare_exchange_reports_the_old_value<P: Platform, T: Threads>(threads: 
         assert_eq!(cell.compare_exchange(b, b, Release, Relaxed), Ok(b));
         assert_eq!(cell.load(Relaxed), b);
     }
-    fn body<P: Platform>(cells: &EveryKind<P>) {
+    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
         for_each_kind!(cells, check);
     }
     threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn compare_exchange_does_not_fail_spuriously<P: Platform, T: Threads>(threads: &T) {
+pub fn compare_exchange_does_not_fail_spuriously<P: CommonPlatform, T: Threads>(threads: &T) {
     // Each thread writes a cell of its own; the cells are neighbours, natively on one line.
     fn count_up(cell: &impl Atomic<u32>) {
         for old in 0..3 {
@@ -86,7 +86,7 @@ pub fn compare_exchange_does_not_fail_spuriously<P: Platform, T: Threads>(thread
     threads.run(cells, &[|cells| count_up(&cells[0]), |cells| count_up(&cells[1])], nothing_more);
 }
 
-pub fn fetch_operations_return_the_value_before<P: Platform, T: Threads>(threads: &T) {
+pub fn fetch_operations_return_the_value_before<P: CommonPlatform, T: Threads>(threads: &T) {
     macro_rules! check {
         ($cell:expr, $int:ty) => {
             assert_eq!($cell.fetch_sub(1, AcqRel), 0);
@@ -96,7 +96,7 @@ pub fn fetch_operations_return_the_value_before<P: Platform, T: Threads>(threads
             assert_eq!($cell.load(Relaxed), 4);
         };
     }
-    fn body<P: Platform>(cells: &EveryKind<P>) {
+    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
         check!(cells.small, u32);
         check!(cells.large, u64);
         check!(cells.word, u32);
@@ -104,12 +104,12 @@ pub fn fetch_operations_return_the_value_before<P: Platform, T: Threads>(threads
     threads.run(EveryKind::<P>::new(), &[body], nothing_more);
 }
 
-pub fn no_read_modify_write_is_lost<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(cells: &EveryKind<P>, bit: u64) {
+pub fn no_read_modify_write_is_lost<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(cells: &EveryKind<P>, bit: u64) {
         cells.small.fetch_add(1, Relaxed);
         cells.large.fetch_or(bit, Relaxed);
     }
-    fn finish<P: Platform>(cells: &EveryKind<P>) {
+    fn finish<P: CommonPlatform>(cells: &EveryKind<P>) {
         assert_eq!(cells.small.load(Relaxed), 2);
         assert_eq!(cells.large.load(Relaxed), 1 << 63 | 1);
     }
@@ -118,7 +118,7 @@ pub fn no_read_modify_write_is_lost<P: Platform, T: Threads>(threads: &T) {
 }
 
 /// A message and the flag that announces it.
-struct Message<P: Platform> {
+struct Message<P: CommonPlatform> {
     text: Guarded<P, u64>,
     number: P::U64,
     flag: P::U32,
@@ -126,7 +126,7 @@ struct Message<P: Platform> {
 
 const TEXT: u64 = 0x5eed;
 
-impl<P: Platform> Message<P> {
+impl<P: CommonPlatform> Message<P> {
     fn new() -> Self {
         let text = Guarded::new(0);
         Self { text, number: Zeroed::zeroed(), flag: Zeroed::zeroed() }
@@ -143,12 +143,12 @@ impl<P: Platform> Message<P> {
     }
 }
 
-pub fn a_release_store_publishes_to_an_acquire_load<P: Platform, T: Threads>(threads: &T) {
-    fn write<P: Platform>(message: &Message<P>) {
+pub fn a_release_store_publishes_to_an_acquire_load<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         message.write();
         message.flag.store(1, Release);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         if message.flag.load(Acquire) == 1 {
             message.read();
         }
@@ -156,14 +156,14 @@ pub fn a_release_store_publishes_to_an_acquire_load<P: Platform, T: Threads>(thr
     threads.run(Message::<P>::new(), &[write, read], nothing_more);
 }
 
-pub fn a_release_swap_publishes_to_an_acquire_compare_exchange<P: Platform, T: Threads>(
+pub fn a_release_swap_publishes_to_an_acquire_compare_exchange<P: CommonPlatform, T: Threads>(
     threads: &T,
 ) {
-    fn write<P: Platform>(message: &Message<P>) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         message.write();
         message.flag.swap(1, Release);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         if message.flag.compare_exchange(1, 2, Acquire, Relaxed).is_ok() {
             message.read();
         }
@@ -171,41 +171,41 @@ pub fn a_release_swap_publishes_to_an_acquire_compare_exchange<P: Platform, T: T
     threads.run(Message::<P>::new(), &[write, read], nothing_more);
 }
 
-pub fn a_read_modify_write_continues_a_release<P: Platform, T: Threads>(threads: &T) {
-    fn write<P: Platform>(message: &Message<P>) {
+pub fn a_read_modify_write_continues_a_release<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn write<P: CommonPlatform>(message: &Message<P>) {
         message.write();
         message.flag.fetch_or(1, Release);
     }
     // Orders nothing itself, but what the writer released is still there to be acquired.
-    fn between<P: Platform>(message: &Message<P>) {
+    fn between<P: CommonPlatform>(message: &Message<P>) {
         message.flag.fetch_or(2, Relaxed);
     }
-    fn read<P: Platform>(message: &Message<P>) {
+    fn read<P: CommonPlatform>(message: &Message<P>) {
         if message.flag.load(Acquire) & 1 == 1 {
             message.read();
         }
     }
-    fn finish<P: Platform>(message: &Message<P>) {
+    fn finish<P: CommonPlatform>(message: &Message<P>) {
         assert_eq!(message.flag.load(Relaxed), 3);
     }
     threads.run(Message::<P>::new(), &[write, between, read], finish);
 }
 
-pub fn one_cell_never_goes_backwards<P: Platform, T: Threads>(threads: &T) {
-    struct State<P: Platform> {
+pub fn one_cell_never_goes_backwards<P: CommonPlatform, T: Threads>(threads: &T) {
+    struct State<P: CommonPlatform> {
         cell: P::U32,
         seen: [Note; 2],
     }
-    fn write<P: Platform>(state: &State<P>) {
+    fn write<P: CommonPlatform>(state: &State<P>) {
         state.cell.store(1, Relaxed);
         state.cell.store(2, Relaxed);
     }
-    fn read<P: Platform>(state: &State<P>) {
+    fn read<P: CommonPlatform>(state: &State<P>) {
         for seen in &state.seen {
             seen.write(state.cell.load(Relaxed));
         }
     }
-    fn finish<P: Platform>(state: &State<P>) {
+    fn finish<P: CommonPlatform>(state: &State<P>) {
         let [first, second] = &state.seen;
         assert!(first.read() <= second.read(), "a later load returned an older value");
     }
@@ -213,8 +213,8 @@ pub fn one_cell_never_goes_backwards<P: Platform, T: Threads>(threads: &T) {
     threads.run(state, &[write, read], finish);
 }
 
-pub fn a_guarded_field_holds_what_was_set<P: Platform, T: Threads>(threads: &T) {
-    fn body<P: Platform>(field: &Guarded<P, u64>) {
+pub fn a_guarded_field_holds_what_was_set<P: CommonPlatform, T: Threads>(threads: &T) {
+    fn body<P: CommonPlatform>(field: &Guarded<P, u64>) {
         // SAFETY: no other thread knows the field.
         assert_eq!(unsafe { field.get() }, 7);
         // SAFETY: as above.
