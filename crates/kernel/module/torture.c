@@ -12,8 +12,8 @@
  * the threads rest after each acquisition: then each has taken the lock once before the next round begins.
  *
  * On every CPU a timer interrupts the threads and takes a second lock of the same type, with a counter of its own.
- * Where waiters sleep, that is a spinlock of the kernel. If asked to, the timer of the first CPU sends NMIs to all
- * others, and their handler takes a third lock. Then no lock may take over the kernel's slow path, or give it back:
+ * Where waiters sleep, that is a spinlock of the kernel. A second timer does the same in a softirq, with a third lock. If
+ * asked to, the timer of the first CPU sends NMIs to all others, and their handler takes a fourth lock. Then no lock may take over the kernel's slow path, or give it back:
  * docs/kernel.md says why.
  */
 #include <linux/cpu.h>
@@ -58,7 +58,7 @@ module_param(watchdog, uint, 0444);
 MODULE_PARM_DESC(watchdog, "seconds without an acquisition after which the torture says that it is stuck");
 static unsigned int irq_interval_us = 500;
 module_param(irq_interval_us, uint, 0444);
-MODULE_PARM_DESC(irq_interval_us, "microseconds between two timer interrupts of a CPU; 0: none");
+MODULE_PARM_DESC(irq_interval_us, "microseconds between two timer interrupts of a CPU, and between two softirqs; 0: none");
 static bool nmis;
 module_param(nmis, bool, 0444);
 MODULE_PARM_DESC(nmis, "the first CPU's timer sends NMIs to the others, which take a lock, too");
@@ -84,8 +84,8 @@ struct guarded {
 	u64 same_node, other_node, run, longest_run;
 } ____cacheline_aligned_in_smp;
 
-/* `tasks` is for the threads, `interrupts` for the timers, `in_nmis` for the handler of NMIs. */
-static struct guarded tasks, interrupts, in_nmis;
+/* `tasks` is for the threads, `interrupts` and `softirqs` for the timers, `in_nmis` for the handler of NMIs. */
+static struct guarded tasks, interrupts, softirqs, in_nmis;
 static const struct torture_type *type;
 static bool is_stopping, is_pausing, is_resting;
 /* Threads that have ended the round, the round, and that there are no more. */
@@ -109,8 +109,8 @@ static struct worker *workers;
 static int writers, readers;
 
 struct ticker {
-	struct hrtimer timer;
-	u64 acquired, acquired_in_nmis;
+	struct hrtimer timer, soft_timer;
+	u64 acquired, acquired_in_softirqs, acquired_in_nmis;
 	bool is_started;
 };
 static DEFINE_PER_CPU(struct ticker, tickers);
@@ -208,6 +208,14 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+static enum hrtimer_restart tick_softly(struct hrtimer *timer)
+{
+	take_once(&softirqs);
+	container_of(timer, struct ticker, soft_timer)->acquired_in_softirqs++;
+	hrtimer_forward_now(timer, interval());
+	return HRTIMER_RESTART;
+}
+
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (READ_ONCE(is_stopping))
@@ -225,6 +233,9 @@ static void start_ticker(void *unused)
 	ticker->timer.function = tick;
 	ticker->is_started = true;
 	hrtimer_start(&ticker->timer, interval(), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_init(&ticker->soft_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	ticker->soft_timer.function = tick_softly;
+	hrtimer_start(&ticker->soft_timer, interval(), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /* Waits until all threads are here. */
@@ -411,6 +422,12 @@ static bool is_exact(const struct guarded *it, u64 acquired)
 	return it->counter == acquired && !it->violations;
 }
 
+static void cancel(struct ticker *ticker)
+{
+	hrtimer_cancel(&ticker->timer);
+	hrtimer_cancel(&ticker->soft_timer);
+}
+
 static void stop_all(void)
 {
 	int cpu, i;
@@ -430,7 +447,7 @@ static void stop_all(void)
 	/* First the timers, which send the NMIs, and then what these do. */
 	for_each_possible_cpu(cpu)
 		if (per_cpu(tickers, cpu).is_started)
-			hrtimer_cancel(&per_cpu(tickers, cpu).timer);
+			cancel(&per_cpu(tickers, cpu));
 	if (nmis) {
 		msleep(50);
 		WRITE_ONCE(is_stopping, true);
@@ -441,25 +458,27 @@ static void stop_all(void)
 static void stop(void)
 {
 	struct totals written, read;
-	u64 ticked = 0, in_nmi = 0;
+	u64 ticked = 0, in_softirq = 0, in_nmi = 0;
 	bool is_right;
 	int cpu;
 
 	stop_all();
 	for_each_possible_cpu(cpu) {
 		ticked += per_cpu(tickers, cpu).acquired;
+		in_softirq += per_cpu(tickers, cpu).acquired_in_softirqs;
 		in_nmi += per_cpu(tickers, cpu).acquired_in_nmis;
 	}
 	written = add_up(workers, writers);
 	read = add_up(workers + writers, readers);
 	report();
 	is_right = is_exact(&tasks, written.acquired) && is_exact(&interrupts, ticked) &&
-		   is_exact(&in_nmis, in_nmi) && !read.violations && !stuck;
+		   is_exact(&softirqs, in_softirq) && is_exact(&in_nmis, in_nmi) && !read.violations && !stuck;
 	pr_alert("%s-torture: Exact: acquired %llu counter %llu violations %llu reads %llu violations %llu "
-		 "interrupts %llu counter %llu violations %llu nmis %llu counter %llu violations %llu same-node %llu "
+		 "interrupts %llu counter %llu violations %llu softirqs %llu counter %llu violations %llu "
+		 "nmis %llu counter %llu violations %llu same-node %llu "
 		 "other-node %llu longest-run %llu reports %u pauses %u rests %u\n", torture_type,
 		 written.acquired, tasks.counter, tasks.violations, read.acquired, read.violations, ticked,
-		 interrupts.counter, interrupts.violations, in_nmi, in_nmis.counter, in_nmis.violations,
+		 interrupts.counter, interrupts.violations, in_softirq, softirqs.counter, softirqs.violations, in_nmi, in_nmis.counter, in_nmis.violations,
 		 tasks.same_node, tasks.other_node, tasks.longest_run, reports, pauses, rests);
 	print_parameters(is_right ? "End of test: SUCCESS" : "End of test: FAILURE");
 	kfree(workers);
@@ -523,6 +542,7 @@ static int __init torture_init(void)
 	}
 	init_guarded(&tasks, type);
 	init_guarded(&interrupts, type->sleeps ? &torture_spin_lock : type);
+	init_guarded(&softirqs, type->sleeps ? &torture_spin_lock : type);
 	init_guarded(&in_nmis, type->sleeps ? &torture_spin_lock : type);
 	writers = nwriters_stress >= 0 ? nwriters_stress : num_online_cpus();
 	readers = nreaders_stress >= 0 ? nreaders_stress : type->shares ? writers : 0;

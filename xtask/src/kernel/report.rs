@@ -28,11 +28,12 @@ pub struct Document<'a> {
 }
 
 /// The numbers that the table shows, in this order, and what it calls them.
-const COLUMNS: [(&str, &str); 10] = [
+const COLUMNS: [(&str, &str); 11] = [
     ("exact", "exact"),
     ("acquired", "acquired"),
     ("reads", "by readers"),
     ("interrupts", "in interrupts"),
+    ("softirqs", "in softirqs"),
     ("nmis", "in NMIs"),
     ("same-node-per-mille", "same node, per mille"),
     ("longest-run", "longest run"),
@@ -47,7 +48,8 @@ pub fn text(boot: &BootResult) -> String {
     for row in &boot.rows {
         let shown = |(name, title): &(&str, &str)| {
             let number = row.numbers.get(*name)?;
-            (*number > 0 || !["nmis", "reads"].contains(name)).then(|| format!("{title} {number}"))
+            (*number > 0 || !["nmis", "reads", "softirqs"].contains(name))
+                .then(|| format!("{title} {number}"))
         };
         let mut numbers: Vec<_> = COLUMNS.iter().filter_map(shown).collect();
         if let Some(done) = row.numbers.get("done") {
