@@ -50,6 +50,11 @@ const char *lockwright_event_name(u32 event, size_t *length);
 u64 lockwright_event(u32 event);
 void lockwright_reset_events(void);
 
+/* The Rust part: the laws of its platforms, in a module that is built with them. */
+bool lockwright_has_laws(void);
+void lockwright_check_laws(u32 times);
+void lockwright_body(const void *bodies, u32 at);
+
 /* What the Rust part calls and reads. */
 bool lockwright_is_urgent(void);
 void lockwright_sleep(const u32 *word, u32 expected, u64 deadline_ns);
@@ -57,6 +62,8 @@ void lockwright_wake(struct task_struct *task);
 struct task_struct *lockwright_current(void);
 bool lockwright_is_running(const struct task_struct *task);
 bool lockwright_need_resched(void);
+void lockwright_run_bodies(const void *bodies, u32 count);
+void lockwright_say_of_laws(const char *line, u32 length, u32 is_last);
 DECLARE_PER_CPU(u32, lockwright_cpu);
 
 /* main.c: the lock that answers to a name, or LOCKWRIGHT_NO_LOCK. */
@@ -80,5 +87,8 @@ void lockwright_show_status(struct seq_file *out);
 
 /* events.c */
 void lockwright_events_init(struct dentry *parent);
+
+/* laws.c */
+void lockwright_laws_init(struct dentry *parent);
 
 #endif

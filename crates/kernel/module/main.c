@@ -211,6 +211,7 @@ static int __init load(void)
 	debugfs_create_file("status", 0400, folder, NULL, &status_fops);
 	debugfs_create_file("queue_depths", 0400, folder, NULL, &queue_depths_fops);
 	lockwright_events_init(folder);
+	lockwright_laws_init(folder);
 	pr_info("loaded: %u CPUs, %u NUMA nodes%s; numa_spinlock=%s, so the CNA locks serve by NUMA node: %s\n",
 		num_online_cpus(), num_online_nodes(), is_guest ? ", a virtual machine" : "",
 		numa_words[numa_spinlock], lockwright_numa_is_on() ? "yes" : "no");

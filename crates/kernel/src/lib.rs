@@ -4,8 +4,10 @@
 //! kernel and of the module from `machine` and `tasks` only. `cargo xtask kernel` builds it and checks the result.
 #![no_std]
 
-#[cfg(lockwright_control = "forgets")]
+#[cfg(lockwright_variant = "forgets")]
 mod control;
+#[cfg(lockwright_variant = "laws")]
+mod laws;
 mod machine;
 mod tasks;
 
@@ -231,12 +233,12 @@ pub unsafe extern "C" fn lockwright_slowpath(lock: *const u32, seen: u32) {
     inside.fetch_sub(1, Relaxed);
     mine.exits.fetch_add(1, Relaxed);
 }
-#[cfg(not(lockwright_control = "forgets"))]
+#[cfg(not(lockwright_variant = "forgets"))]
 #[inline(always)]
 fn contend(row: &LockRow, visitor: Contend) {
     visit_kernel_word::<Kernel, _>(row, visitor);
 }
-#[cfg(lockwright_control = "forgets")]
+#[cfg(lockwright_variant = "forgets")]
 fn contend(_: &LockRow, visitor: Contend) {
     visitor.visit::<lockwright::qspinlock::QSpinlock<Kernel, control::Forgetful>>();
 }
@@ -343,6 +345,21 @@ pub extern "C" fn lockwright_reset_events() {
     }
 }
 
+/// Returns true if this module is built with the laws of its platforms.
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_has_laws() -> bool {
+    cfg!(lockwright_variant = "laws")
+}
+/// Is not called where there are none.
+#[cfg(not(lockwright_variant = "laws"))]
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_check_laws(_: u32) {}
+/// As above.
+#[cfg(not(lockwright_variant = "laws"))]
+#[unsafe(no_mangle)]
+pub extern "C" fn lockwright_body(_: *const (), _: u32) {}
+
+#[cfg(not(lockwright_variant = "laws"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     // Never runs: `cargo xtask kernel` leaves this function out of the module, so that a panic which the compiler has

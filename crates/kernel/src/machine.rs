@@ -170,7 +170,7 @@ unsafe impl QueueNodes for Kernel {
         let number = Self::this_cpu();
         let level = &cpu(number).level;
         // Wrong on purpose if it is built as a control: an interrupt gets the node of what it has interrupted.
-        let at = if cfg!(lockwright_control = "nesting") { 0 } else { level.load(Relaxed) };
+        let at = if cfg!(lockwright_variant = "nesting") { 0 } else { level.load(Relaxed) };
         if at >= LEVELS as u32 {
             return None;
         }

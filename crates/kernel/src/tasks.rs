@@ -179,7 +179,7 @@ impl Sleeping for Tasks {
         if sleeper.task.compare_exchange(task, 0, AcqRel, Relaxed).is_err() {
             return 0;
         }
-        #[cfg(lockwright_control = "forgets")]
+        #[cfg(lockwright_variant = "forgets")]
         if crate::control::forgets() {
             return 1;
         }

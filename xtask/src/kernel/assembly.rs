@@ -1,20 +1,29 @@
 //! The assembly that the compiler has written, as the kernel wants it.
 //!
-//! The kernel returns by a jump to a thunk, so that it can defend itself against speculation; the stable compiler has
-//! no option for that. The kernel's own tool (objtool) then finds these returns, and makes data for stack traces from
-//! the instructions, as it does for C.
+//! The kernel returns by a jump to a thunk, so that it can defend itself against speculation, and calls the address in
+//! a register through another one. The stable compiler has no option for that. The kernel's own tool (objtool) finds
+//! these places then, and makes data for stack traces from the instructions, as it does for C.
 
 /// What a return becomes.
 const RETURN: &str = "\tjmp\t__x86_return_thunk";
 
+/// What becomes of the functions that a panic calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Panics {
+    /// If something calls them, the module has an undefined symbol, and the kernel's build says so.
+    LeftOut,
+    /// They end the kernel.
+    Kept,
+}
+
 /// Rewrites what the compiler has written, and refuses what a kernel must not have.
-pub fn for_kernel(written: &str) -> Result<String, String> {
+pub fn for_kernel(written: &str, panics: Panics) -> Result<String, String> {
     let mut kept = String::with_capacity(written.len());
     let mut is_dropped = false;
     for line in written.lines() {
         let text = line.trim();
         if let Some(name) = section(text) {
-            is_dropped = is_left_out(name);
+            is_dropped = is_left_out(name, panics);
             match is_dropped {
                 true => {}
                 false if name.starts_with(".text") => push(&mut kept, "\t.text"),
@@ -29,8 +38,8 @@ pub fn for_kernel(written: &str) -> Result<String, String> {
         if is_dropped || is_comment(text) {
             continue;
         }
-        if let Some(direct) = direct(text) {
-            push(&mut kept, &direct);
+        if let Some(lines) = direct(text).or_else(|| through_thunk(text)) {
+            push(&mut kept, &lines);
             continue;
         }
         if let Some(reason) = is_refused(text) {
@@ -53,11 +62,11 @@ fn section(text: &str) -> Option<&str> {
     name.or_else(|| rest.split(',').next())
 }
 
-/// Sections of debuggers, and those of functions that only a panic calls. If something calls these after all, the
-/// module has an undefined symbol, and the kernel's build says so.
-fn is_left_out(name: &str) -> bool {
+/// Sections of debuggers, and perhaps those of functions that only a panic calls.
+fn is_left_out(name: &str, panics: Panics) -> bool {
+    let is_of_panics = || ["panicking", "rust_begin_unwind"].iter().any(|it| name.contains(it));
     [".debug", ".note", ".comment", ".llvm", ".eh_frame"].iter().any(|it| name.starts_with(it))
-        || ["panicking", "rust_begin_unwind"].iter().any(|it| name.contains(it))
+        || panics == Panics::LeftOut && is_of_panics()
 }
 
 /// Comments, and what only debuggers and unwinders read.
@@ -70,7 +79,33 @@ fn is_comment(text: &str) -> bool {
 fn direct(text: &str) -> Option<String> {
     let (name, operand) = text.split_once(char::is_whitespace)?;
     let function = operand.trim_start().strip_prefix('*')?.strip_suffix("@GOTPCREL(%rip)")?;
-    matches!(name, "callq" | "jmpq").then(|| format!("\t{name}\t{function}"))
+    Some(format!("\t{}\t{function}", branch(name)?))
+}
+
+/// A call or a jump, as it is written with the name of a function.
+fn branch(name: &str) -> Option<&'static str> {
+    match name {
+        "callq" => Some("call"),
+        "jmpq" => Some("jmp"),
+        _ => None,
+    }
+}
+
+/// An indirect call as a call of the kernel's thunk for the register that has the address. A function that is called
+/// finds nothing in the register `r11`, so an address in memory goes there.
+fn through_thunk(text: &str) -> Option<String> {
+    let (name, operand) = text.split_once(char::is_whitespace)?;
+    let place = operand.trim_start().strip_prefix('*')?;
+    let branch = branch(name)?;
+    let through = |register: &str| format!("\t{branch}\t__x86_indirect_thunk_{register}");
+    match place.strip_prefix('%') {
+        Some(register) => Some(through(register)),
+        // A table of jumps has a local name. The register may be in use there.
+        None if place.ends_with(')') && !place.starts_with(".L") => {
+            Some(format!("\tmovq\t{place}, %r11\n{}", through("r11")))
+        }
+        None => None,
+    }
 }
 
 fn is_refused(text: &str) -> Option<&'static str> {
@@ -116,7 +151,7 @@ NODE:
         let expected = "\t.text
 one:
 \tmovl\t%gs:cpu, %eax
-\tcallq\tmemset
+\tcall\tmemset
 \tjmp\t__x86_return_thunk
 \t.text
 two:
@@ -125,18 +160,39 @@ two:
 NODE:
 \t.zero\t64
 ";
-        assert_eq!(for_kernel(WRITTEN).as_deref(), Ok(expected));
+        assert_eq!(for_kernel(WRITTEN, Panics::LeftOut).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn indirect_calls_go_through_thunks_and_panics_can_be_kept() {
+        let written = "\t.section\t.text._ZN4core9panicking5panic,\"ax\"
+panic:
+\tcallq\t*%rax
+\tcallq\t*24(%rdi,%rcx,8)
+\tjmpq\t*%rcx
+\tjmpq\t*8(%rcx)
+";
+        let expected = "\t.text
+panic:
+\tcall\t__x86_indirect_thunk_rax
+\tmovq\t24(%rdi,%rcx,8), %r11
+\tcall\t__x86_indirect_thunk_r11
+\tjmp\t__x86_indirect_thunk_rcx
+\tmovq\t8(%rcx), %r11
+\tjmp\t__x86_indirect_thunk_r11
+";
+        assert_eq!(for_kernel(written, Panics::Kept).as_deref(), Ok(expected));
+        assert_eq!(for_kernel(written, Panics::LeftOut).as_deref(), Ok(""));
     }
 
     #[test]
     fn what_a_kernel_must_not_have_is_refused() {
         for (line, reason) in [
-            ("\tcallq\t*%r14", "indirect"),
             ("\tjmpq\t*.LJTI0(,%rax,8)", "indirect"),
             ("\tmovq\tmemcmp@GOTPCREL(%rip), %r14", "offsets"),
             ("\tmovaps\t%xmm0, (%rdi)", "registers"),
         ] {
-            let answer = for_kernel(&format!("\t.text\nf:\n{line}\n\tretq\n"));
+            let answer = for_kernel(&format!("\t.text\nf:\n{line}\n\tretq\n"), Panics::LeftOut);
             assert!(answer.is_err_and(|it| it.contains(reason)), "{line}");
         }
     }

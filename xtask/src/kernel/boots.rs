@@ -1,5 +1,6 @@
 //! The boots of a run: a machine, a plan, and what has to come of it.
 
+use super::build::LAWS;
 use super::request::{Request, semaphores, spinning};
 
 /// One boot of the guest.
@@ -12,8 +13,8 @@ pub struct Boot {
     pub words: Vec<String>,
     pub expects: Expects,
     pub seconds_max: u64,
-    /// How the Rust part is wrong on purpose: the value of `lockwright_control`.
-    pub control: Option<&'static str>,
+    /// The build: how the Rust part is wrong on purpose, and if it has the laws. Values of `lockwright_variant`.
+    pub variant: &'static [&'static str],
 }
 
 /// How the machine is emulated.
@@ -98,7 +99,7 @@ pub fn of(request: &Request) -> Vec<Boot> {
         words: words(&replace, torture, &sleeping, amounts),
         expects: Expects::Success,
         seconds_max,
-        control: None,
+        variant: &[],
     };
     let [amounts, amounts_in_parallel] = amounts;
     let mut boots = vec![
@@ -106,8 +107,14 @@ pub fn of(request: &Request) -> Vec<Boot> {
         boot("4 CPUs, parallel", PARALLEL, &spinning_in_parallel, amounts_in_parallel),
     ];
     if request.replace.is_none() {
+        boots.push(laws(
+            "the laws, 4 CPUs, parallel",
+            PARALLEL,
+            if request.quick { 5 } else { 50 },
+        ));
         boots.extend(controls());
         if !request.quick {
+            boots.push(laws("the laws, 8 CPUs, one thread", ONE_THREAD, 200));
             boots.extend(slow_controls());
         }
     }
@@ -130,9 +137,15 @@ fn words(replace: &[&str], torture: &[&str], sleeping: &[&str], amounts: Amounts
     ]
 }
 
+/// The laws of the platforms, each checked this many times.
+fn laws(name: &'static str, machine: Machine, times: u32) -> Boot {
+    let boot = control(name, "laws", machine, Expects::Success);
+    Boot { words: vec![format!("times={times}")], seconds_max: 300, variant: &[LAWS], ..boot }
+}
+
 fn control(name: &'static str, plan: &'static str, machine: Machine, expects: Expects) -> Boot {
     let words = vec!["jitter=0".into()];
-    Boot { name, plan, machine, words, expects, seconds_max: 60, control: None }
+    Boot { name, plan, machine, words, expects, seconds_max: 60, variant: &[] }
 }
 
 /// Boots that show that this harness can fail, and that the module refuses.
@@ -148,17 +161,19 @@ fn controls() -> [Boot; 3] {
 }
 
 /// The same, of guests that hang and of threads that sleep for ever.
-fn slow_controls() -> [Boot; 5] {
+fn slow_controls() -> [Boot; 6] {
     let nesting = control("nodes that do not nest", "nesting", ONE_THREAD, Expects::Death);
+    let law = control("a law that does not hold", "broken-law", PARALLEL, Expects::Death);
     let forgets = control("a forgotten waiter", "forgets", ONE_THREAD, Expects::Death);
-    let forgets = Boot { control: Some("forgets"), seconds_max: 150, ..forgets };
+    let forgets = Boot { variant: &["forgets"], seconds_max: 150, ..forgets };
     let sleeper = stuck("a forgotten sleeper", "rwsem-current");
     let posted = "rwsem-v3_12_wake_flag_as_posted,rwsem-v3_12_series_wake_flag_as_posted";
     [
         control("a flip while the CPUs run", "running", ONE_THREAD, Expects::Death),
-        Boot { control: Some("nesting"), ..nesting },
+        Boot { variant: &["nesting"], ..nesting },
+        Boot { variant: &[LAWS, "nesting"], ..law },
         forgets,
-        Boot { control: Some("forgets"), ..sleeper },
+        Boot { variant: &["forgets"], ..sleeper },
         stuck("the wake-up flag as posted", posted),
     ]
 }

@@ -1,7 +1,7 @@
 //! Builds the module and the files of the guest.
 
 use super::archive::Archive;
-use super::assembly;
+use super::assembly::{Panics, for_kernel};
 use super::needs::Debian;
 use crate::limit::output_within;
 use std::fs;
@@ -14,8 +14,9 @@ const TARGET: &str = "x86_64-unknown-none";
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Code of a kernel is in the upper 2 GB, at a place that is known when it is loaded. Tables of jumps would be indirect
-/// branches.
-const FLAGS: &str = "-C code-model=kernel -C relocation-model=static -C jump-tables=no";
+/// branches; the option for the back end is for `core`, which was compiled before.
+const FLAGS: &str = "-C code-model=kernel -C relocation-model=static -C jump-tables=no \
+    -C llvm-args=-min-jump-table-entries=4096";
 
 const FOLDERS: [&str; 7] = ["bin", "proc", "sys", "dev", "tmp", "run", "plans"];
 const MODULES: [&str; 2] = ["lockwright.ko", "lockwright_torture.ko"];
@@ -37,20 +38,18 @@ fn failed(what: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", what.display())
 }
 
+/// A build that has the laws of the platforms.
+pub const LAWS: &str = "laws";
+
 /// The folder of a build of the module, below the folder of everything.
-pub fn folder_of(control: Option<&str>) -> String {
-    control.map_or("module".into(), |control| format!("module-{control}"))
+pub fn folder_of(variant: &[&str]) -> String {
+    [&["module"], variant].concat().join("-")
 }
 
 /// The module and the files of the guest, in their folder of `folder`.
-pub fn all(
-    root: &Path,
-    folder: &Path,
-    debian: &Debian,
-    control: Option<&str>,
-) -> Result<(), String> {
-    let module = folder.join(folder_of(control));
-    make_module(root, folder, &module, debian, control)?;
+pub fn all(root: &Path, folder: &Path, debian: &Debian, variant: &[&str]) -> Result<(), String> {
+    let module = folder.join(folder_of(variant));
+    make_module(root, folder, &module, debian, variant)?;
     initial_files(root, &module)
 }
 
@@ -59,9 +58,10 @@ fn make_module(
     folder: &Path,
     module: &Path,
     debian: &Debian,
-    control: Option<&str>,
+    variant: &[&str],
 ) -> Result<(), String> {
-    let assembly = assembly::for_kernel(&compile(root, folder, control)?)?;
+    let panics = if variant.contains(&LAWS) { Panics::Kept } else { Panics::LeftOut };
+    let assembly = for_kernel(&compile(root, folder, variant)?, panics)?;
     if module.exists() {
         fs::remove_dir_all(module).map_err(failed(module))?;
     }
@@ -79,15 +79,15 @@ fn make_module(
 }
 
 /// The locks as assembly.
-fn compile(root: &Path, folder: &Path, control: Option<&str>) -> Result<String, String> {
+fn compile(root: &Path, folder: &Path, variant: &[&str]) -> Result<String, String> {
     let target = folder.join("rust");
     let out = target.join(TARGET).join("release/deps");
     // The compiler writes the file when it compiles the crate, so it has to do that each time.
     for old in assembly_in(&out) {
         fs::remove_file(&old).map_err(failed(&old))?;
     }
-    let control = control.map(|it| format!(" --cfg lockwright_control=\"{it}\""));
-    let flags = format!("{FLAGS}{}", control.unwrap_or_default());
+    let cfgs = variant.iter().map(|it| format!(" --cfg lockwright_variant=\"{it}\""));
+    let flags = format!("{FLAGS}{}", cfgs.collect::<String>());
     let cargo = |arguments: &[&str]| {
         let mut cargo = Command::new("cargo");
         cargo.current_dir(root.join(SOURCES)).env("RUSTFLAGS", &flags);

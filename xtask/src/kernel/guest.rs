@@ -58,7 +58,7 @@ fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {
         .arg("-kernel")
         .arg(&debian.image)
         .arg("-initrd")
-        .arg(folder.join(folder_of(boot.control)).join("initial-files"));
+        .arg(folder.join(folder_of(boot.variant)).join("initial-files"));
     let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words.join(" "));
     command.arg("-append").arg(words).stdin(std::process::Stdio::null());
     command

@@ -125,6 +125,8 @@ struct Reader {
     depths: BTreeMap<String, u64>,
     /// What the loads of the module said when they ended, added up.
     loads: BTreeMap<String, u64>,
+    /// How many laws were begun.
+    laws: u64,
     rows: Vec<Row>,
     complaints: Vec<String>,
 }
@@ -155,6 +157,9 @@ impl Reader {
             self.selected = "stock".into();
             *self.loads.entry("loads".into()).or_default() += 1;
             numbers.into_iter().for_each(|(name, it)| *self.loads.entry(name).or_default() += it);
+        }
+        if let Some(law) = line.strip_prefix("lockwright: laws: ") {
+            return self.take_law(law);
         }
         let Some(said) = line.strip_prefix("guest: ") else { return };
         if let Some(lock) = said.strip_prefix("selected ") {
@@ -187,6 +192,22 @@ impl Reader {
             && taint != TAINT
         {
             self.complaints.push(format!("the kernel is tainted: {taint} instead of {TAINT}"));
+        }
+    }
+
+    /// Either the platform and the law that is checked next, or the platform and how often each law was checked.
+    fn take_law(&mut self, line: &str) {
+        let Some((platform, rest)) = line.split_once(' ') else { return };
+        let times = rest.strip_prefix("keeps them, ").and_then(|it| it.split_once(' '));
+        match times.map(|(times, _)| times.parse()) {
+            None => self.laws += 1,
+            Some(Ok(times)) => {
+                let laws = std::mem::take(&mut self.laws);
+                let numbers = [("laws".to_string(), laws), ("times-each".to_string(), times)];
+                self.rows
+                    .push(Row { test: format!("laws of {platform}"), numbers: numbers.into() });
+            }
+            Some(Err(_)) => self.complaints.push(format!("not a number of times: {line}")),
         }
     }
 
@@ -287,7 +308,7 @@ mod tests {
             words: Vec::new(),
             expects,
             seconds_max: 1,
-            control: None,
+            variant: &[],
         }
     }
 

@@ -38,8 +38,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     say(&request.json, &format!("kernel {}", debian.release));
     let folder = root.join(FOLDER);
     let boots = boots::of(request);
-    for control in boots.iter().map(|boot| boot.control).collect::<BTreeSet<_>>() {
-        build::all(root, &folder, &debian, control)?;
+    for variant in boots.iter().map(|boot| boot.variant).collect::<BTreeSet<_>>() {
+        build::all(root, &folder, &debian, variant)?;
     }
     let mut results = Vec::new();
     for boot in boots {
