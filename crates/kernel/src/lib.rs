@@ -1,7 +1,8 @@
 //! The locks of the registry as kernel code, for the module in `module/`.
 //!
-//! Everything here is called with preemption off, from C or from the trampoline in assembly. It calls functions of the
-//! kernel and of the module from `machine` and `tasks` only. `cargo xtask kernel` builds it and checks the result.
+//! Everything here is called from C or from the trampoline in assembly, with preemption off but for
+//! `lockwright_check_laws`. It calls functions of the kernel and of the module from `machine`, `tasks` and `laws` only.
+//! `cargo xtask kernel` builds it and checks the result.
 #![no_std]
 
 #[cfg(lockwright_variant = "forgets")]
@@ -17,8 +18,8 @@ use lockwright::events::Event;
 use lockwright::platform::{Counters, Placement};
 use lockwright::raw::RawLock;
 use lockwright::registry::{
-    LOCKS, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_rwsem,
-    visit_spinning,
+    LOCKS, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_pooled,
+    visit_rwsem, visit_spinning,
 };
 use lockwright::rwsem::{RwSem, RwSemPolicy};
 use lockwright::tunables::{NumaSpinlock, Tunable};
@@ -91,17 +92,23 @@ impl<V: SpinVisitor> RwSemVisitor for AsLock<V> {
         self.0.visit::<RwSem<Tasks, C>>()
     }
 }
+/// Calls the visitor with a lock that only spins. Its nodes are those of the CPU, or of a pool if other threads release
+/// them.
+#[inline(always)]
+fn visit_spinner<V: SpinVisitor + Copy>(row: &LockRow, visitor: V) -> Option<V::Output> {
+    visit_spinning::<Kernel, _>(row, visitor).or_else(|| visit_pooled::<Tasks, _>(row, visitor))
+}
 /// Calls the visitor with a lock that only spins, or with a semaphore; `None` if it is neither.
 #[inline(always)]
 fn visit<V: SpinVisitor + Copy>(lock: u32, visitor: V) -> Option<V::Output> {
     let row = row(lock)?;
-    visit_spinning::<Kernel, _>(row, visitor).or_else(|| visit_rwsem(row, AsLock(visitor)))
+    visit_spinner(row, visitor).or_else(|| visit_rwsem(row, AsLock(visitor)))
 }
 
 /// Returns true if the lock only spins.
 #[unsafe(no_mangle)]
 pub extern "C" fn lockwright_spins(lock: u32) -> bool {
-    row(lock).and_then(|row| visit_spinning::<Kernel, _>(row, IsThere)).is_some()
+    row(lock).and_then(|row| visit_spinner(row, IsThere)).is_some()
 }
 /// Returns true if the lock is a semaphore, whose waiters sleep.
 #[unsafe(no_mangle)]
@@ -353,7 +360,9 @@ pub extern "C" fn lockwright_has_laws() -> bool {
 /// Is not called where there are none.
 #[cfg(not(lockwright_variant = "laws"))]
 #[unsafe(no_mangle)]
-pub extern "C" fn lockwright_check_laws(_: u32) {}
+pub extern "C" fn lockwright_check_laws(_: u32) -> bool {
+    false
+}
 /// As above.
 #[cfg(not(lockwright_variant = "laws"))]
 #[unsafe(no_mangle)]

@@ -6,7 +6,8 @@
 //! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline`, `condvar`
 //! and `slowpath`, the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`]; `spins` says that a lock asks the
 //! platform for no more than [`SpinPlatform`], and that each thread releases its own nodes, the last one first. So it
-//! runs where no thread can sleep and nodes belong to CPUs.
+//! runs where no thread can sleep and nodes belong to CPUs. `pooled` says that a lock only spins, but lets other
+//! threads release its nodes, so that these must not belong to CPUs.
 //!
 //! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
 //! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
@@ -314,6 +315,16 @@ macro_rules! locks {
             None
         }
 
+        /// Calls `visitor` with the lock of this row, if it only spins and lets other threads release its nodes.
+        pub fn visit_pooled<$P: QueuePlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+            let mut rows = LOCKS.iter();
+            $(if const { is_compiled(&[$name $(, $alias)*]) } {
+                let _is_it = rows.next()?.is(row);
+                $($(if_can! { pooled $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+            })+
+            None
+        }
+
         /// Calls `visitor` with the lock of this row, if it has the word of the kernel's spinlock.
         pub fn visit_kernel_word<$P: QueuePlatform, V: SlowpathVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
             let mut rows = LOCKS.iter();
@@ -333,11 +344,13 @@ macro_rules! if_can {
     (deadline deadline $($code:tt)*) => { $($code)* };
     (condvar condvar $($code:tt)*) => { $($code)* };
     (spins spins $($code:tt)*) => { $($code)* };
+    (pooled pooled $($code:tt)*) => { $($code)* };
     (slowpath slowpath $($code:tt)*) => { $($code)* };
     // A word that is none of these is an error.
     ($asked:ident deadline $($code:tt)*) => {};
     ($asked:ident condvar $($code:tt)*) => {};
     ($asked:ident spins $($code:tt)*) => {};
+    ($asked:ident pooled $($code:tt)*) => {};
     ($asked:ident slowpath $($code:tt)*) => {};
 }
 
@@ -477,7 +490,7 @@ locks! { $ P;
         "ticket lock, the Linux kernel's spinlock before the queued one";
     mcs: "mcs", Reference, crate::mcs::McsLock<P> [spins],
         "queue lock whose waiters spin on their own node (Mellor-Crummey and Scott, 1991)";
-    clh: "clh", Reference, crate::clh::ClhLock<P>,
+    clh: "clh", Reference, crate::clh::ClhLock<P> [pooled],
         "queue lock whose waiters spin on the node in front of them (Craig, 1993; Landin and Hagersten, 1994)";
     word_lock: "word-lock", Reference, crate::word_lock::WordLock<P>,
         "barging lock with a list of sleepers and a handoff about every 0.5 ms (WebKit; parking_lot before 0.13)";

@@ -7,7 +7,7 @@ use lockwright::native::Native;
 use lockwright::raw::RawLock;
 use lockwright::registry::{
     self, LOCKS, LockClass, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
-    visit_rwsem, visit_spinning,
+    visit_pooled, visit_rwsem, visit_spinning,
 };
 use lockwright::rwsem::RwSemPolicy;
 
@@ -78,7 +78,10 @@ fn replaces(name: &str) -> Result<&'static str, String> {
 
 /// The locks that only spin, without the broken ones.
 pub fn spinning() -> Vec<&'static str> {
-    sound(|row| visit_spinning::<Native, _>(row, Is).is_some())
+    sound(|row| {
+        let spins = visit_spinning::<Native, _>(row, Is).is_some();
+        spins || visit_pooled::<Native, _>(row, Is).is_some()
+    })
 }
 
 /// The semaphores, without the broken ones.
@@ -110,9 +113,11 @@ mod tests {
     fn kernel_code_can_take_the_locks_that_only_spin_and_the_semaphores() {
         let names = spinning();
         assert!(
-            ["qspinlock", "cna-v15", "hq", "mcs", "resilient"].iter().all(|it| names.contains(it))
+            ["qspinlock", "cna-v15", "hq", "mcs", "clh", "resilient"]
+                .iter()
+                .all(|it| names.contains(it))
         );
-        assert!(!["mutex", "clh", "busted", "hybrid"].iter().any(|it| names.contains(it)));
+        assert!(!["mutex", "busted", "hybrid"].iter().any(|it| names.contains(it)));
         let names = semaphores();
         assert!(["rwsem-current", "rwsem-v3_12_wake_flag"].iter().all(|it| names.contains(it)));
         assert!(!["rwlock", "rwsem-v3_12_wake_flag_as_posted"].iter().any(|it| names.contains(it)));
