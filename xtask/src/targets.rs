@@ -58,7 +58,7 @@ pub fn stages() -> Vec<Stage> {
             .needing(target!("x86_64-pc-windows-gnu")),
         no_std("no std, 32 bits", "thumbv7em-none-eabi").needing(target!("thumbv7em-none-eabi")),
     ];
-    stages.push(kernel_code());
+    stages.extend(kernel_code());
     stages.extend(musl());
     stages.push(aarch64());
     stages
@@ -89,13 +89,21 @@ fn no_std(name: &'static str, target: &str) -> Stage {
     Stage::command(name, 120, &[&check(target)[..], &["--no-default-features"]].concat())
 }
 
-/// The crate that is kernel code, which is not in the workspace. `cargo xtask kernel` runs it.
-fn kernel_code() -> Stage {
+/// The crate that is kernel code, which is not in the workspace, and the same with the laws of its platforms. `cargo
+/// xtask kernel` runs it.
+fn kernel_code() -> [Stage; 2] {
     let of = ["cargo", "clippy", "--locked", "--manifest-path", "crates/kernel/Cargo.toml"];
     let command = [&of[..], &["--target", "x86_64-unknown-none", "--", "--deny", "warnings"]];
-    Stage::command("kernel code compiles", 120, &command.concat())
-        .with_env("CARGO_TARGET_DIR", "target/kernel/rust")
-        .needing(target!("x86_64-unknown-none"))
+    let stage = |name| {
+        Stage::command(name, 120, &command.concat())
+            .with_env("CARGO_TARGET_DIR", "target/kernel/rust")
+            .needing(target!("x86_64-unknown-none"))
+    };
+    let with_laws = "--cfg lockwright_variant=\"laws\"";
+    [
+        stage("kernel code compiles"),
+        stage("kernel code with laws compiles").with_env("RUSTFLAGS", with_laws),
+    ]
 }
 
 fn check(target: &str) -> [&str; 6] {

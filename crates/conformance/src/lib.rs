@@ -41,27 +41,29 @@ pub struct Law<T> {
 }
 
 /// All laws.
-pub fn laws<P: Platform, T: Threads>() -> impl Iterator<Item = Law<T>> {
+pub fn laws<P: Platform, T: Threads>() -> impl Iterator<Item = &'static Law<T>> {
     spin_laws::<P, T>().chain(of_sleepers::<P, T>()).chain(of_readers::<P, T>())
 }
 /// Those of a platform for locks that only spin.
-pub fn spin_laws<P: SpinPlatform, T: Threads>() -> impl Iterator<Item = Law<T>> {
+pub fn spin_laws<P: SpinPlatform, T: Threads>() -> impl Iterator<Item = &'static Law<T>> {
     of_all::<P, T>().chain(of_spinners::<P, T>())
 }
 /// Those of a platform for locks whose waiters sleep.
-pub fn park_laws<P: ParkPlatform, T: Threads>() -> impl Iterator<Item = Law<T>> {
+pub fn park_laws<P: ParkPlatform, T: Threads>() -> impl Iterator<Item = &'static Law<T>> {
     of_all::<P, T>().chain(of_sleepers::<P, T>())
 }
 
 macro_rules! laws {
     ($($list:ident: $bound:ident { $($number:literal $module:ident::$name:ident;)+ })+) => {$(
-        fn $list<P: $bound, T: Threads>() -> impl Iterator<Item = Law<T>> {
-            let laws = [$(Law {
-                number: $number,
-                name: stringify!($name),
-                check: $module::$name::<P, T>,
-            },)+];
-            laws.into_iter()
+        fn $list<P: $bound, T: Threads>() -> impl Iterator<Item = &'static Law<T>> {
+            let laws: &[_] = const {
+                &[$(Law {
+                    number: $number,
+                    name: stringify!($name),
+                    check: $module::$name::<P, T>,
+                },)+]
+            };
+            laws.iter()
         }
     )+};
 }

@@ -93,7 +93,8 @@ pub fn a_release_makes_a_node_claimable<P: CommonPlatform, T: Threads>(threads: 
             assert!(node.is_some(), "a released node cannot be claimed");
         }
     }
-    if let Some(limit) = threads.node_limit().filter(|limit| *limit <= LIMIT_MAX) {
+    if let Some(limit) = threads.node_limit() {
+        assert!(limit <= LIMIT_MAX, "{limit} nodes are more than this law can try");
         threads.run(limit, &[body::<P>], nothing_more);
     }
 }

@@ -34,26 +34,30 @@ pub fn a_wake_after_a_change_is_not_lost<P: ParkPlatform, T: Threads>(threads: &
     threads.run(P::U32::zeroed(), &[wake, sleep_until_set::<P>], nothing_more);
 }
 
+/// Sleeps as locks do: on the word of a waiter. `code` names it to the thread that wakes.
+fn with_waiter<P: ParkPlatform>(code: &P::U32, sleep: impl FnOnce(&P::U32)) {
+    let id = P::claim_node().expect("a thread without nodes finds none");
+    let signal = signal_of::<P>(id);
+    signal.store(0, Relaxed);
+    code.store(id.code().bits().into(), Release);
+    sleep(signal);
+    // SAFETY: claimed above, and the other thread only passes an address on once the signal is set.
+    unsafe { P::release_node(id) };
+}
+/// The word on which the thread sleeps, or is about to, that has named its waiter.
+fn named<P: ParkPlatform>(code: &P::U32) -> &P::U32 {
+    let code = code.cond_load(Acquire, |code| code != 0);
+    signal_of::<P>(TailCode::from_bits(code as u16).node().expect("not a node"))
+}
+fn signal_of<'a, P: ParkPlatform>(id: NodeId) -> &'a P::U32 {
+    // SAFETY: by the contract of `SleepStorage` it lives as long as the machine, and so longer than a law.
+    unsafe { P::waiter(id).as_ref() }.signal()
+}
+
 pub fn a_wake_of_a_waiter_is_not_lost<P: ParkPlatform, T: Threads>(threads: &T) {
-    fn signal_of<P: ParkPlatform>(id: NodeId) -> &'static P::U32 {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        unsafe { &*P::waiter(id).as_ptr() }.signal()
-    }
-    fn sleep<P: ParkPlatform>(code: &P::U32) {
-        let id = P::claim_node().expect("a thread without nodes finds none");
-        let signal = signal_of::<P>(id);
-        signal.store(0, Relaxed);
-        code.store(id.code().bits().into(), Release);
-        sleep_until_set::<P>(signal);
-        // SAFETY: claimed above, and the other thread only passes an address on.
-        unsafe { P::release_node(id) };
-    }
-    fn wake<P: ParkPlatform>(code: &P::U32) {
-        let code = code.cond_load(Acquire, |code| code != 0);
-        let id = TailCode::from_bits(code as u16).node().expect("not a node");
-        set_and_wake::<P>(signal_of::<P>(id), 1);
-    }
-    threads.run(P::U32::zeroed(), &[wake::<P>, sleep::<P>], nothing_more);
+    let sleep: fn(&P::U32) = |code| with_waiter::<P>(code, sleep_until_set::<P>);
+    let wake: fn(&P::U32) = |code| set_and_wake::<P>(named::<P>(code), 1);
+    threads.run(P::U32::zeroed(), &[wake, sleep], nothing_more);
 }
 
 pub fn everybody_can_be_woken_at_once<P: ParkPlatform, T: Threads>(threads: &T) {
@@ -88,12 +92,15 @@ pub fn waking_nobody_does_nothing<P: ParkPlatform, T: Threads>(threads: &T) {
 pub fn a_wake_passes_over_sleepers_of_another_kind<P: ParkPlatform, T: Threads>(threads: &T) {
     const ITS_KIND: u32 = 1;
     const OTHER_KINDS: u32 = !ITS_KIND;
-    let sleep: fn(&P::U32) = |word| {
-        while word.load(Acquire) == 0 {
-            P::futex_wait_as(ITS_KIND, word, 0, None);
-        }
+    let sleep: fn(&P::U32) = |code| {
+        with_waiter::<P>(code, |word| {
+            while word.load(Acquire) == 0 {
+                P::futex_wait_as(ITS_KIND, word, 0, None);
+            }
+        });
     };
-    let wake: fn(&P::U32) = |word| {
+    let wake: fn(&P::U32) = |code| {
+        let word = named::<P>(code);
         assert_eq!(P::futex_wake_only(OTHER_KINDS, word, 1), 0, "a sleeper of another kind");
         word.store(1, Release);
         assert_eq!(P::futex_wake_only(OTHER_KINDS, word, 1), 0, "a sleeper of another kind");
@@ -104,22 +111,25 @@ pub fn a_wake_passes_over_sleepers_of_another_kind<P: ParkPlatform, T: Threads>(
 
 pub fn who_was_woken_was_counted<P: ParkPlatform, T: Threads>(threads: &T) {
     struct Counted<P: ParkPlatform> {
-        word: P::U32,
+        code: P::U32,
         woken: P::U32,
         told: P::U32,
     }
     fn sleep<P: ParkPlatform>(it: &Counted<P>) {
-        while it.word.load(Acquire) == 0 {
-            let was_woken = P::futex_wait_as(EVERY_KIND, &it.word, 0, None);
-            it.told.fetch_add(u32::from(was_woken), Relaxed);
-        }
+        with_waiter::<P>(&it.code, |word| {
+            while word.load(Acquire) == 0 {
+                let was_woken = P::futex_wait_as(EVERY_KIND, word, 0, None);
+                it.told.fetch_add(u32::from(was_woken), Relaxed);
+            }
+        });
     }
     fn wake<P: ParkPlatform>(it: &Counted<P>) {
-        it.word.store(1, Release);
-        it.woken.fetch_add(P::futex_wake_only(EVERY_KIND, &it.word, 5), Relaxed);
+        let word = named::<P>(&it.code);
+        word.store(1, Release);
+        it.woken.fetch_add(P::futex_wake_only(EVERY_KIND, word, 5), Relaxed);
     }
     let state =
-        Counted::<P> { word: Zeroed::zeroed(), woken: Zeroed::zeroed(), told: Zeroed::zeroed() };
+        Counted::<P> { code: Zeroed::zeroed(), woken: Zeroed::zeroed(), told: Zeroed::zeroed() };
     threads.run(state, &[wake::<P>, sleep::<P>], |it| {
         assert_eq!(it.woken.load(Relaxed), it.told.load(Relaxed));
     });

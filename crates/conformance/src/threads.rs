@@ -1,7 +1,7 @@
 //! Starting threads, on any machine.
 
 /// How a machine runs several threads on something they share.
-pub trait Threads {
+pub trait Threads: 'static {
     /// Puts `state` where the machine keeps shared objects, runs each body on a thread of its own,
     /// all at the same time, and `finish` when all are done. A panic in one of them reaches the
     /// caller or fails the run. A law calls this once, and does everything in there.

@@ -52,7 +52,7 @@ void lockwright_reset_events(void);
 
 /* The Rust part: the laws of its platforms, in a module that is built with them. */
 bool lockwright_has_laws(void);
-void lockwright_check_laws(u32 times);
+bool lockwright_check_laws(u32 times);
 void lockwright_body(const void *bodies, u32 at);
 
 /* What the Rust part calls and reads. */
@@ -62,7 +62,7 @@ void lockwright_wake(struct task_struct *task);
 struct task_struct *lockwright_current(void);
 bool lockwright_is_running(const struct task_struct *task);
 bool lockwright_need_resched(void);
-void lockwright_run_bodies(const void *bodies, u32 count);
+bool lockwright_run_bodies(const void *bodies, u32 count);
 void lockwright_say_of_laws(const char *line, u32 length, u32 is_last);
 DECLARE_PER_CPU(u32, lockwright_cpu);
 
@@ -90,5 +90,7 @@ void lockwright_events_init(struct dentry *parent);
 
 /* laws.c */
 void lockwright_laws_init(struct dentry *parent);
+/* A lock of this module is used from here on. */
+void lockwright_laws_used(void);
 
 #endif

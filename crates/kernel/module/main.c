@@ -136,6 +136,7 @@ bool lockwright_has_readers(u32 lock)
 EXPORT_SYMBOL_GPL(lockwright_has_readers);
 void lockwright_make(u32 lock, struct lockwright_place *place)
 {
+	lockwright_laws_used();
 	lockwright_init(lock, place);
 }
 EXPORT_SYMBOL_GPL(lockwright_make);

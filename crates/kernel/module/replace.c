@@ -251,6 +251,7 @@ int lockwright_replace_by(const char *name)
 		if (lock == LOCKWRIGHT_NO_LOCK || !may_replace(lock, name))
 			return refuse(-EINVAL, "no lock of that name has the kernel's lock word");
 	}
+	lockwright_laws_used();
 	mutex_lock(&control);
 	error = replace(lock);
 	mutex_unlock(&control);

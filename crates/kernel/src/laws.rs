@@ -1,10 +1,11 @@
 //! The laws of PLATFORM.md, checked in the kernel. Only in a module that is built for that.
 //!
-//! A law that does not hold panics. The panic says what it has to say and ends the kernel.
+//! A law that does not hold panics. The panic handler prints the message of the law and ends the kernel.
 
 use crate::machine::{Kernel, LEVELS};
 use crate::tasks::Tasks;
 use core::arch::asm;
+use core::cell::Cell;
 use core::fmt::{self, Write};
 use lockwright_conformance::{Law, Threads, park_laws, spin_laws};
 
@@ -12,6 +13,8 @@ use lockwright_conformance::{Law, Threads, park_laws, spin_laws};
 struct KernelThreads {
     /// How many queue nodes a thread can claim, if a law is to try that.
     nodes: Option<usize>,
+    /// Threads could not be started.
+    is_interrupted: Cell<bool>,
 }
 
 /// What the threads of a law run.
@@ -38,12 +41,17 @@ impl Threads for KernelThreads {
     fn run<S: Send + Sync + 'static>(&self, state: S, bodies: &[fn(&S)], finish: fn(&S)) {
         let state_at = core::ptr::from_ref(&state).cast();
         let of_all = Bodies { state: state_at, first: bodies.as_ptr().cast(), call: call::<S> };
+        let answer: u32;
         // SAFETY: the module's function runs each body on a thread and returns when all have ended.
         unsafe {
-            asm!("call lockwright_run_bodies", in("rdi") &raw const of_all, in("esi") bodies.len(),
-                clobber_abi("sysv64"));
+            asm!("call lockwright_run_bodies", in("rdi") &raw const of_all,
+                in("esi") bodies.len() as u32, out("eax") answer, clobber_abi("sysv64"));
         }
-        finish(&state);
+        // The other bits of a C `bool` are undefined.
+        match answer & 1 {
+            0 => self.is_interrupted.set(true),
+            _ => finish(&state),
+        }
     }
     fn node_limit(&self) -> Option<usize> {
         self.nodes
@@ -62,47 +70,53 @@ pub unsafe extern "C" fn lockwright_body(bodies: *const Bodies, at: u32) {
     unsafe { (bodies.call)(bodies, at as usize) };
 }
 
-/// Checks each law this many times. Preemption is on.
+/// Checks each law this many times, with preemption on. Returns false if threads could not be started.
 #[unsafe(no_mangle)]
-pub extern "C" fn lockwright_check_laws(times: u32) {
-    check("Kernel", spin_laws::<Kernel, _>(), &KernelThreads { nodes: Some(LEVELS) }, times);
-    check("Tasks", park_laws::<Tasks, _>(), &KernelThreads { nodes: None }, times);
+pub extern "C" fn lockwright_check_laws(times: u32) -> bool {
+    check("Kernel", spin_laws::<Kernel, _>(), Some(LEVELS), times)
+        && check("Tasks", park_laws::<Tasks, _>(), None, times)
 }
 
 fn check(
     platform: &str,
-    laws: impl Iterator<Item = Law<KernelThreads>>,
-    threads: &KernelThreads,
+    laws: impl Iterator<Item = &'static Law<KernelThreads>>,
+    nodes: Option<usize>,
     times: u32,
-) {
+) -> bool {
+    let threads = KernelThreads { nodes, is_interrupted: Cell::new(false) };
     for law in laws {
-        let mut line = Line::EMPTY;
-        let _ = write!(line, "{platform} {} {}", law.number, law.name);
-        line.say(false);
+        Line::of(format_args!("{platform} {} {}", law.number, law.name)).say(false);
         for _ in 0..times {
-            (law.check)(threads);
+            (law.check)(&threads);
+            if threads.is_interrupted.get() {
+                return false;
+            }
         }
     }
-    let mut line = Line::EMPTY;
-    let _ = write!(line, "{platform} keeps them, {times} times each");
-    line.say(false);
+    Line::of(format_args!("{platform} keeps them, {times} times each")).say(false);
+    true
 }
 
 /// A line of the kernel's log. What does not fit is cut off.
 struct Line {
-    bytes: [u8; 200],
+    bytes: [u8; 400],
     length: usize,
 }
 
 impl Line {
-    const EMPTY: Self = Self { bytes: [0; 200], length: 0 };
-
+    fn of(text: fmt::Arguments) -> Self {
+        let mut line = Self { bytes: [0; 400], length: 0 };
+        // Writing to it never fails.
+        let _ = line.write_fmt(text);
+        line
+    }
     /// Writes it to the log. If it is the last one, the kernel ends.
     fn say(&self, is_last: bool) {
         // SAFETY: the module's function reads as many bytes as it is told.
         unsafe {
             asm!("call lockwright_say_of_laws", in("rdi") self.bytes.as_ptr(),
-                in("esi") self.length, in("edx") u32::from(is_last), clobber_abi("sysv64"));
+                in("esi") self.length as u32, in("edx") u32::from(is_last),
+                clobber_abi("sysv64"));
         }
     }
 }
@@ -120,8 +134,6 @@ impl Write for Line {
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    let mut line = Line::EMPTY;
-    let _ = write!(line, "BROKEN: {info}");
-    line.say(true);
+    Line::of(format_args!("BROKEN: {info}")).say(true);
     loop {}
 }

@@ -29,10 +29,11 @@ const WRITERS: [(&str, &str); 4] = [
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
-const SUBJECTS: [&str; 12] = [
+const SUBJECTS: [&str; 13] = [
     "Cargo.lock",
     "crates/cells/src",
     "crates/clients/src",
+    "crates/conformance/src",
     "crates/lab/src",
     "crates/locks/src",
     "crates/locks/survivors.toml",

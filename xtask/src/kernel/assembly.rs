@@ -20,6 +20,7 @@ pub enum Panics {
 pub fn for_kernel(written: &str, panics: Panics) -> Result<String, String> {
     let mut kept = String::with_capacity(written.len());
     let mut is_dropped = false;
+    let mut function = "";
     for line in written.lines() {
         let text = line.trim();
         if let Some(name) = section(text) {
@@ -38,7 +39,23 @@ pub fn for_kernel(written: &str, panics: Panics) -> Result<String, String> {
         if is_dropped || is_comment(text) {
             continue;
         }
-        if let Some(lines) = direct(text).or_else(|| through_thunk(text)) {
+        // The register that a call through a thunk may take can be in use at such a jump.
+        if text.contains(".LJTI") {
+            return Err(format!("the compiler has written `{text}`: a table of jumps"));
+        }
+        if let Some(name) = text.strip_prefix(".type").and_then(|it| it.strip_suffix(",@function"))
+        {
+            function = name.trim();
+        }
+        // Kernels with the processor's check of indirect calls want a mark where these may go.
+        if panics == Panics::Kept && text.strip_suffix(':') == Some(function) {
+            push(&mut kept, line);
+            push(&mut kept, "\tendbr64");
+            continue;
+        }
+        let with_pointers = || through_thunk(text).or_else(|| address(text));
+        let of_messages = || (panics == Panics::Kept).then(with_pointers).flatten();
+        if let Some(lines) = direct(text).or_else(of_messages) {
             push(&mut kept, &lines);
             continue;
         }
@@ -82,6 +99,14 @@ fn direct(text: &str) -> Option<String> {
     Some(format!("\t{}\t{function}", branch(name)?))
 }
 
+/// The address of a function from a table of global offsets, as that address: the place of a module is known when it is
+/// loaded.
+fn address(text: &str) -> Option<String> {
+    let (place, register) = text.strip_prefix("movq")?.trim_start().split_once(", ")?;
+    let function = place.strip_suffix("@GOTPCREL(%rip)")?;
+    Some(format!("\tmovq\t${function}, {register}"))
+}
+
 /// A call or a jump, as it is written with the name of a function.
 fn branch(name: &str) -> Option<&'static str> {
     match name {
@@ -91,8 +116,8 @@ fn branch(name: &str) -> Option<&'static str> {
     }
 }
 
-/// An indirect call as a call of the kernel's thunk for the register that has the address. A function that is called
-/// finds nothing in the register `r11`, so an address in memory goes there.
+/// An indirect call as a call of the kernel's thunk for the register that has the address. The calling convention
+/// passes no argument in the register `r11`, so an address in memory goes there.
 fn through_thunk(text: &str) -> Option<String> {
     let (name, operand) = text.split_once(char::is_whitespace)?;
     let place = operand.trim_start().strip_prefix('*')?;
@@ -100,10 +125,7 @@ fn through_thunk(text: &str) -> Option<String> {
     let through = |register: &str| format!("\t{branch}\t__x86_indirect_thunk_{register}");
     match place.strip_prefix('%') {
         Some(register) => Some(through(register)),
-        // A table of jumps has a local name. The register may be in use there.
-        None if place.ends_with(')') && !place.starts_with(".L") => {
-            Some(format!("\tmovq\t{place}, %r11\n{}", through("r11")))
-        }
+        None if place.ends_with(')') => Some(format!("\tmovq\t{place}, %r11\n{}", through("r11"))),
         None => None,
     }
 }
@@ -166,20 +188,27 @@ NODE:
     #[test]
     fn indirect_calls_go_through_thunks_and_panics_can_be_kept() {
         let written = "\t.section\t.text._ZN4core9panicking5panic,\"ax\"
+\t.type\tpanic,@function
 panic:
+.Lfunc_begin0:
 \tcallq\t*%rax
 \tcallq\t*24(%rdi,%rcx,8)
 \tjmpq\t*%rcx
 \tjmpq\t*8(%rcx)
+\tmovq\tmemset@GOTPCREL(%rip), %r8
 ";
         let expected = "\t.text
+\t.type\tpanic,@function
 panic:
+\tendbr64
+.Lfunc_begin0:
 \tcall\t__x86_indirect_thunk_rax
 \tmovq\t24(%rdi,%rcx,8), %r11
 \tcall\t__x86_indirect_thunk_r11
 \tjmp\t__x86_indirect_thunk_rcx
 \tmovq\t8(%rcx), %r11
 \tjmp\t__x86_indirect_thunk_r11
+\tmovq\t$memset, %r8
 ";
         assert_eq!(for_kernel(written, Panics::Kept).as_deref(), Ok(expected));
         assert_eq!(for_kernel(written, Panics::LeftOut).as_deref(), Ok(""));
@@ -188,7 +217,9 @@ panic:
     #[test]
     fn what_a_kernel_must_not_have_is_refused() {
         for (line, reason) in [
-            ("\tjmpq\t*.LJTI0(,%rax,8)", "indirect"),
+            ("\tcallq\t*%r14", "indirect"),
+            ("\tjmpq\t*.LJTI0(,%rax,8)", "a table of jumps"),
+            ("\tmovq\t.LJTI0(,%rax,8), %rcx", "a table of jumps"),
             ("\tmovq\tmemcmp@GOTPCREL(%rip), %r14", "offsets"),
             ("\tmovaps\t%xmm0, (%rdi)", "registers"),
         ] {

@@ -63,7 +63,7 @@ struct Amounts {
 
 const QUICK: [Amounts; 2] = {
     // A flip waits for each CPU, which takes longer if the host has fewer.
-    let one = Amounts { seconds: 2, takeover: 2, flips: 40, programs: 5, reloads: 2, jitter: 6 };
+    let one = Amounts { seconds: 1, takeover: 1, flips: 40, programs: 5, reloads: 2, jitter: 6 };
     // A pause takes the emulator's big lock, so sections are apart by nothing.
     [one, Amounts { jitter: 0, ..one }]
 };
@@ -78,33 +78,30 @@ pub fn of(request: &Request) -> Vec<Boot> {
     let few = vec!["qspinlock", "cna"];
     let one = request.replace.map(|lock| vec![lock]);
     let (amounts, replace, torture, sleeping, seconds_max) = match (request.quick, one) {
-        (quick, Some(one)) => {
-            (if quick { QUICK } else { FULL }, one.clone(), [one.clone(), one], vec![], 2400)
-        }
+        (quick, Some(one)) => (if quick { QUICK } else { FULL }, one.clone(), one, vec![], 2400),
         (true, None) => {
             let torture = vec!["qspinlock", "cna", "qrwlock"];
             let sleeping = vec!["rwsem-current", "rwsem-v3_12_wake_flag"];
-            (QUICK, few, [torture.clone(), torture], sleeping, 300)
+            (QUICK, few, torture, sleeping, 300)
         }
         (false, None) => {
             let replace = vec!["qspinlock", "cna", "two-level"];
-            (FULL, replace.clone(), [spinning(), replace], semaphores(), 2400)
+            (FULL, replace, spinning(), semaphores(), 2400)
         }
     };
-    let [spinning_here, spinning_in_parallel] = torture;
-    let boot = |name, machine, torture: &[&str], amounts| Boot {
+    let boot = |name, machine, amounts| Boot {
         name,
         plan: "locks",
         machine,
-        words: words(&replace, torture, &sleeping, amounts),
+        words: words(&replace, &torture, &sleeping, amounts),
         expects: Expects::Success,
         seconds_max,
         variant: &[],
     };
     let [amounts, amounts_in_parallel] = amounts;
     let mut boots = vec![
-        boot("8 CPUs, one thread", ONE_THREAD, &spinning_here, amounts),
-        boot("4 CPUs, parallel", PARALLEL, &spinning_in_parallel, amounts_in_parallel),
+        boot("8 CPUs, one thread", ONE_THREAD, amounts),
+        boot("4 CPUs, parallel", PARALLEL, amounts_in_parallel),
     ];
     if request.replace.is_none() {
         boots.push(laws(

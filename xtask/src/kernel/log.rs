@@ -1,6 +1,8 @@
 //! Reads the log of a guest.
 
 use super::boots::{Boot, Expects};
+use super::build::LAWS;
+use super::laws;
 use super::report::{BootResult, Row};
 use std::collections::BTreeMap;
 
@@ -26,6 +28,8 @@ const TAINT: &str = "12288";
 const BROKEN: &str = "guest: broken from here on";
 /// What a torture says in which no thread takes the lock any longer.
 const STUCK: &str = "-torture: STUCK: ";
+/// How often a slow path was entered while three others of that CPU waited.
+const FOURTH: &str = "entries_level3";
 /// How many bad lines are shown.
 const SHOWN_MAX: usize = 10;
 
@@ -39,6 +43,10 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
         rows.push(Row { test: "waiters that an entry of ours has found".into(), numbers: depths });
     }
     if !counted.is_empty() {
+        // With CPUs that run at the same time it is rare.
+        if !boot.machine.is_parallel && counted.get(FOURTH).is_none_or(|count| *count == 0) {
+            complaints.push("no CPU has used its fourth queue node".into());
+        }
         rows.push(Row { test: "counters".into(), numbers: counted });
     }
     if let Some(count) = loads.get("loads").copied() {
@@ -49,6 +57,7 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
         let is_of_nodes = |name: &str| name.contains("node") || name == "longest-run";
         rows.iter_mut().for_each(|row| row.numbers.retain(|name, _| !is_of_nodes(name)));
     }
+    rows.extend(laws::rows(&lines));
     let end = format!("guest: end of plan {}", boot.plan);
     let has_ended = lines.contains(&&*end);
     let bad: Vec<_> = lines.iter().filter(|line| BAD.iter().any(|it| line.contains(it))).collect();
@@ -57,6 +66,9 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
         // A guest that dies before has shown nothing.
         Expects::Death if !lines.iter().any(|line| line.starts_with(BROKEN)) => {
             complaints.push("the guest died before it was broken".into());
+        }
+        Expects::Death if boot.has_laws() && !laws::is_broken(&lines) => {
+            complaints.push("the guest died, but not of a law".into());
         }
         Expects::Death => complaints.clear(),
         Expects::Success | Expects::Refusal(_) | Expects::Stuck if !has_ended => {
@@ -70,6 +82,9 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
             complaints.extend(bad.iter().take(SHOWN_MAX).map(|line| format!("in the log: {line}")));
             if rows.is_empty() {
                 complaints.push("nothing was tested".into());
+            }
+            if boot.has_laws() {
+                complaints.extend(laws::missing(&boot.words, &rows));
             }
         }
         Expects::Refusal(reason) if !lines.iter().any(|line| line.contains(reason)) => {
@@ -85,6 +100,9 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
 }
 
 impl Boot {
+    fn has_laws(&self) -> bool {
+        self.variant.contains(&LAWS)
+    }
     /// The locks of its plan of which no torture has said that it is stuck.
     fn not_stuck(&self, rows: &[Row]) -> Vec<String> {
         let locks = self.words.iter().find_map(|word| word.strip_prefix("torture="));
@@ -125,8 +143,6 @@ struct Reader {
     depths: BTreeMap<String, u64>,
     /// What the loads of the module said when they ended, added up.
     loads: BTreeMap<String, u64>,
-    /// How many laws were begun.
-    laws: u64,
     rows: Vec<Row>,
     complaints: Vec<String>,
 }
@@ -134,6 +150,7 @@ struct Reader {
 /// A torture that runs.
 struct Torture {
     lock: String,
+    has_interrupts: bool,
     has_nmis: bool,
     has_readers: bool,
     has_reports: bool,
@@ -157,9 +174,6 @@ impl Reader {
             self.selected = "stock".into();
             *self.loads.entry("loads".into()).or_default() += 1;
             numbers.into_iter().for_each(|(name, it)| *self.loads.entry(name).or_default() += it);
-        }
-        if let Some(law) = line.strip_prefix("lockwright: laws: ") {
-            return self.take_law(law);
         }
         let Some(said) = line.strip_prefix("guest: ") else { return };
         if let Some(lock) = said.strip_prefix("selected ") {
@@ -195,26 +209,11 @@ impl Reader {
         }
     }
 
-    /// Either the platform and the law that is checked next, or the platform and how often each law was checked.
-    fn take_law(&mut self, line: &str) {
-        let Some((platform, rest)) = line.split_once(' ') else { return };
-        let times = rest.strip_prefix("keeps them, ").and_then(|it| it.split_once(' '));
-        match times.map(|(times, _)| times.parse()) {
-            None => self.laws += 1,
-            Some(Ok(times)) => {
-                let laws = std::mem::take(&mut self.laws);
-                let numbers = [("laws".to_string(), laws), ("times-each".to_string(), times)];
-                self.rows
-                    .push(Row { test: format!("laws of {platform}"), numbers: numbers.into() });
-            }
-            Some(Err(_)) => self.complaints.push(format!("not a number of times: {line}")),
-        }
-    }
-
     fn take_torture(&mut self, lock: &str, rest: &str) {
         if rest.contains("Start of test") {
             self.torture = Some(Torture {
                 lock: lock.into(),
+                has_interrupts: !rest.contains(" irq_interval_us=0 "),
                 has_nmis: rest.contains(" nmis=1 "),
                 has_readers: rest.contains(" nreaders_stress=")
                     && !rest.contains(" nreaders_stress=0 "),
@@ -265,6 +264,8 @@ impl Reader {
         }
         let is_meant = [
             ("acquired", true),
+            ("interrupts", torture.has_interrupts),
+            ("softirqs", torture.has_interrupts),
             ("nmis", torture.has_nmis),
             ("reads", torture.has_readers),
             ("reports", torture.has_reports),
@@ -316,11 +317,12 @@ mod tests {
 [    1.0] guest: selected cna
 [    2.0] spin_lock-torture:--- Start of test: nwriters_stress=8
 [    4.0] spin_lock-torture: Writes:  Total: 30  Max/Min: 16/14   Fail: 0
-[    4.0] spin_lock-torture: Exact: acquired 30 counter 30 violations 0 interrupts 5 counter 5 violations 0 nmis 0 counter 0 violations 0 \
+[    4.0] spin_lock-torture: Exact: acquired 30 counter 30 violations 0 interrupts 5 counter 5 violations 0 softirqs 4 counter 4 violations 0 nmis 0 counter 0 violations 0 \
 same-node 10 other-node 20 longest-run 3
 [    4.0] spin_lock-torture:--- End of test: SUCCESS: nwriters_stress=8
 [    4.5] guest: event lock_pending 9
 [    4.5] guest: entries_level1 2
+[    4.5] guest: entries_level3 6
 [    4.6] guest: entries_level1 1
 [    5.0] guest: storm fork done 7 wrong 0
 [    5.5] guest: storm fork done 8 wrong 0
@@ -358,6 +360,9 @@ same-node 10 other-node 20 longest-run 3
             (row("spin_lock-", "lock_busted-"), "is not caught"),
             (row("acquired 30", "acquired 0"), "counted no acquired"),
             (row("nwriters_stress=8", "nmis=1 hold=1"), "counted no nmis"),
+            (row("interrupts 5", "interrupts 0"), "counted no interrupts"),
+            (row("softirqs 4", "softirqs 0"), "counted no softirqs"),
+            (row("entries_level3 6", "entries_level3 0"), "its fourth queue node"),
             (row("nwriters_stress=8", "nreaders_stress=8 hold=1"), "counted no reads"),
             (row("nwriters_stress=8", "stat_interval=1 hold=1"), "counted no pauses"),
             (

@@ -8,6 +8,7 @@ mod assembly;
 mod boots;
 mod build;
 mod guest;
+mod laws;
 mod log;
 mod needs;
 mod report;

@@ -5,7 +5,7 @@
 //! uses: [`QueuePlatform`](crate::queue::QueuePlatform) is what a spinning lock asks for,
 //! [`ParkPlatform`](crate::park::ParkPlatform) what a sleeping one asks for, and
 //! `registry::Platform` is all of them together. The laws of each operation are in `PLATFORM.md`,
-//! and the conformance suite of the crate `lockwright-clients` runs them against every platform.
+//! and the conformance suite of the crate `lockwright-conformance` runs them against every platform.
 //!
 //! This module uses nothing else of its crate. The layers above define the types of what a platform stores for locks.
 //!
