@@ -1,6 +1,6 @@
 //! Several copies of the library in one process use the same locks.
 
-use crate::{compilers, flags, installed, run, source};
+use crate::{build, compilers, flags, installed, source};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,10 +13,10 @@ fn built(name: &str) -> PathBuf {
 fn compile(compiler: &str, sources: &[&str], options: &[&str], name: &str) -> PathBuf {
     let program = built(&format!("{name}-{compiler}"));
     let mut cc = Command::new(compiler);
-    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fPIC", "-o"]);
-    cc.arg(&program).arg(format!("-I{}", installed("include").display()));
+    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-fPIC"]);
+    cc.arg(format!("-I{}", installed("include").display()));
     cc.args(sources.iter().map(|name| source(&format!("tests/copies/{name}")))).args(options);
-    run(cc);
+    build(cc, &program);
     program
 }
 

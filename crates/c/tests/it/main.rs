@@ -99,6 +99,15 @@ fn flags(options: &[&str]) -> Vec<String> {
     run(command).split_whitespace().map(str::to_owned).collect()
 }
 
+/// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
+fn build(mut compiler: Command, file: &Path) {
+    let thread = std::thread::current().id();
+    let part = file.with_extension(format!("{}-{thread:?}", std::process::id()));
+    compiler.arg("-o").arg(&part);
+    run(compiler);
+    std::fs::rename(part, file).expect("it is in the same folder");
+}
+
 /// A program, compiled from a source of this crate without a warning, to be run.
 fn compiled(name: &str, compiler: &str, linked: Linked) -> Command {
     let standard = if name.ends_with(".cpp") { "-std=c++17" } else { "-std=c99" };
@@ -106,8 +115,8 @@ fn compiled(name: &str, compiler: &str, linked: Linked) -> Command {
     let program = format!("{plain}-{compiler}-{linked:?}");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
     let mut cc = Command::new(compiler);
-    cc.args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-pthread", "-o"]);
-    cc.args([&program, &source(name)]);
+    cc.args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-pthread"]);
+    cc.arg(source(name));
     match linked {
         Linked::Shared => cc.args(flags(&[])),
         Linked::Archive => {
@@ -116,7 +125,7 @@ fn compiled(name: &str, compiler: &str, linked: Linked) -> Command {
         }
         Linked::Static => cc.arg("-static").args(flags(&["--static"])),
     };
-    run(cc);
+    build(cc, &program);
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", installed("lib"));
     command

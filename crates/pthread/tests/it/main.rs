@@ -32,14 +32,23 @@ fn run(mut command: Command) -> String {
     stdout.into_owned()
 }
 
+/// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
+fn build(mut compiler: Command, file: &Path) {
+    let thread = std::thread::current().id();
+    let part = file.with_extension(format!("{}-{thread:?}", std::process::id()));
+    compiler.arg("-o").arg(&part);
+    run(compiler);
+    std::fs::rename(part, file).expect("it is in the same folder");
+}
+
 /// A C program of the folder `tests`, compiled.
 fn compiled(name: &str, compiler: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.c"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
     let mut cc = Command::new(compiler);
-    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"]);
-    cc.args([&program, &source]).arg("-ldl");
-    run(cc);
+    cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+    cc.arg(&source).arg("-ldl");
+    build(cc, &program);
     program
 }
 
