@@ -57,7 +57,9 @@ struct timespec;
  * allocate when a lock is taken. It registers a handler of fork, for which the C library may allocate. The first reader
  * of an lw_percpu_rwlock_t does that otherwise. Takes about 10 milliseconds in a process that has threads.
  *
- * The locks use futex, rt_sigprocmask, getcpu and clock_gettime, and membarrier or sched_setaffinity.
+ * A filter has to allow futex, rt_sigprocmask, getcpu and clock_gettime, and either membarrier, or sched_getaffinity
+ * and sched_setaffinity. An lw_percpu_rwlock_t also needs gettid and kill. Waiters also call sched_getscheduler and
+ * sched_yield: a filter may let these two fail, but must not end the process for them.
  */
 void lw_prepare(void);
 

@@ -71,13 +71,29 @@ fn kernels(boot: &Path, sources: &Path) -> Vec<Debian> {
             is_usable.then_some(Debian { release, image, headers })
         })
         .collect();
-    found.sort_by(|a, b| a.release.cmp(&b.release));
+    found.sort_by_cached_key(|it| numbers(&it.release));
     found
+}
+
+/// The numbers in a release, which say how new it is.
+fn numbers(release: &str) -> Vec<u64> {
+    release.split(|it: char| !it.is_ascii_digit()).flat_map(str::parse).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn releases_are_in_the_order_of_their_numbers() {
+        let mut releases = ["6.12.117+deb12-cloud-amd64", "6.1.0-56-amd64", "6.1.0-9-cloud-amd64"];
+        releases.sort_by_key(|release| numbers(release));
+        assert_eq!(
+            releases.map(|it| numbers(it)[..3].to_vec()),
+            [[6, 1, 0], [6, 1, 0], [6, 12, 117]]
+        );
+        assert_eq!(releases[0], "6.1.0-9-cloud-amd64");
+    }
 
     #[test]
     fn a_kernel_needs_an_image_and_headers() {

@@ -15,6 +15,14 @@ struct Work {
     line: Vec<String>,
     /// Those of our policies that are measured next to glibc.
     policies: &'static [&'static str],
+    /// The same work by one thread, if the times are compared with its time.
+    by_one: Option<Vec<String>>,
+}
+
+impl Work {
+    fn title(&self) -> String {
+        format!("{}, {} threads", self.name, self.threads)
+    }
 }
 
 /// Threads that contend, and how many there are.
@@ -51,17 +59,17 @@ struct Took {
     switches: f64,
 }
 
-/// Reads the argument behind `--only`: a part of the name of a program.
+/// Reads the argument behind `--only`: a part of the title of a row.
 pub fn known(argument: Option<&&str>) -> Result<String, String> {
-    let names = [PAIR].into_iter().chain(CONTENDED.map(|(name, ..)| name)).chain([mariadb::NAME]);
-    let names: Vec<_> = names.collect();
+    let works = works(Path::new("pair"));
+    let titles: Vec<_> = works.iter().map(Work::title).chain([mariadb::NAME.into()]).collect();
     let part = argument.filter(|part| !part.is_empty());
-    let part = part.filter(|part| names.iter().any(|name| name.contains(**part)));
+    let part = part.filter(|part| titles.iter().any(|title| title.contains(**part)));
     part.map(ToString::to_string)
-        .ok_or_else(|| format!("`--only` needs a part of one of these: `{}`", names.join("`, `")))
+        .ok_or_else(|| format!("`--only` needs a part of one of these: `{}`", titles.join("`, `")))
 }
 
-/// Measures the programs whose name contains `only`, and prints a row as soon as it is known. Makes no claim about the
+/// Measures the programs whose title contains `only`, and prints a row as soon as it is known. Makes no claim about the
 /// numbers.
 pub fn run(folder: &Path, library: &Path, only: &str, rounds: &Rounds) -> Result<(), String> {
     let (processor, cpus) =
@@ -71,12 +79,12 @@ pub fn run(folder: &Path, library: &Path, only: &str, rounds: &Rounds) -> Result
         rounds.count()
     );
     let mut works = works(&compiled(folder, "pair")?);
-    works.retain(|work| work.name.contains(only));
+    works.retain(|work| work.title().contains(only));
     if !works.is_empty() {
         println!(
-            "| program | threads | locks | s | CPU s | switches | time, as a part of glibc's |"
+            "| program | threads | locks | s | CPU s | switches | time, as a part of glibc's | of one thread's with ours |"
         );
-        println!("|---|---:|---|---:|---:|---:|---|");
+        println!("|---|---:|---|---:|---:|---:|---|---|");
     }
     for work in works {
         one_work(&work, library, rounds)?;
@@ -98,6 +106,7 @@ fn works(pair: &Path) -> Vec<Work> {
         threads,
         line: vec![pair.to_string_lossy().into(), threads.to_string(), PAIRS.into()],
         policies: &["default"],
+        by_one: None,
     };
     let contended = CONTENDED.iter().flat_map(|&(name, line, all)| {
         THREADS.map(|threads| Work {
@@ -105,6 +114,7 @@ fn works(pair: &Path) -> Vec<Work> {
             threads,
             line: filled(line, threads, all),
             policies: if threads == 16 { &POLICIES } else { &["default"] },
+            by_one: (threads == 16).then(|| filled(line, 1, all)),
         })
     });
     [1, 2].map(pair).into_iter().chain(contended).collect()
@@ -128,10 +138,12 @@ pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
 
 fn one_work(work: &Work, library: &Path, rounds: &Rounds) -> Result<(), String> {
     let line: Vec<&str> = work.line.iter().map(String::as_str).collect();
-    let mut of_glibc = Vec::new();
+    let by_one: Option<Vec<&str>> =
+        work.by_one.as_ref().map(|line| line.iter().map(String::as_str).collect());
+    let (mut of_glibc, mut of_one) = (Vec::new(), Vec::new());
     let mut ours = vec![Vec::new(); work.policies.len()];
     for round in 0..rounds.count() {
-        eprint!("\r{}, {} threads: round {}   ", work.name, work.threads, round + 1);
+        eprint!("\r{}: round {}   ", work.title(), round + 1);
         // glibc is the first one in every other round, and the last one in the others.
         if round % 2 == 0 {
             of_glibc.push(one(&line, None)?);
@@ -139,16 +151,24 @@ fn one_work(work: &Work, library: &Path, rounds: &Rounds) -> Result<(), String> 
         for (of, policy) in ours.iter_mut().zip(work.policies) {
             of.push(one(&line, Some((library, policy)))?);
         }
+        if let Some(line) = &by_one {
+            of_one.push(one(line, Some((library, "default")))?);
+        }
         if round % 2 != 0 {
             of_glibc.push(one(&line, None)?);
         }
     }
     eprintln!();
     let start = format!("| {} | {} |", work.name, work.threads);
-    println!("{start} glibc | {} | 1 |", medians(&of_glibc));
+    // Without a run by one thread in the same rounds there is nothing to compare with.
+    let to = |of: &[Took], other: &[Took]| match other {
+        [] => "-".into(),
+        other => ratio(of.iter().zip(other).map(|(of, other)| of.wall_s / other.wall_s)),
+    };
+    println!("{start} glibc | {} | 1 | {} |", medians(&of_glibc), to(&of_glibc, &of_one));
     for (of, policy) in ours.iter().zip(work.policies) {
-        let ratios = of.iter().zip(&of_glibc).map(|(ours, theirs)| ours.wall_s / theirs.wall_s);
-        println!("{start} {policy} | {} | {} |", medians(of), ratio(ratios));
+        let (glibc, one) = (to(of, &of_glibc), to(of, &of_one));
+        println!("{start} {policy} | {} | {glibc} | {one} |", medians(of));
     }
     Ok(())
 }

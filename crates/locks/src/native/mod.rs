@@ -68,8 +68,11 @@ use crate::tunables::Tunable;
 ///
 /// # System call filters
 ///
-/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier` or
-/// `sched_setaffinity`.
+/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier`, or
+/// `sched_getaffinity` and `sched_setaffinity`. [`PercpuRwLock`](crate::PercpuRwLock) also needs `gettid` and `kill`.
+///
+/// Waiters also call `sched_getscheduler` and `sched_yield`. A filter may let these two fail, but must not end the
+/// process for them.
 ///
 /// Where a filter refuses `membarrier`, locks that would have used it migrate their thread to each CPU instead, once
 /// for each of their words that relied on it. Where it refuses both, a lock that relied on them prints a message to

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Arguments of `run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// How waiters of mutexes get them: default, fair (each unlock hands over to
-    /// a thread that sleeps), cna (those of one NUMA node after another)
+    /// How waiters of mutexes get them: default, fair (an unlock gives the mutex
+    /// to a thread that sleeps), cna (those of one NUMA node after another)
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub policy: String,
     /// When the program ends, say on standard error which locks it used
