@@ -5,7 +5,7 @@
 //! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change; on several NUMA nodes [`CnaMutex`] |
 //! | the same, and an owner that may take the lock again | [`ReentrantMutex`] |
 //! | the same, and threads that must take turns | [`FairMutex`] |
-//! | mostly reads that take a microsecond or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
+//! | mostly reads that take several hundred nanoseconds or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
 //! | above about a million reads for each write | [`PercpuRwLock`] |
 //! | a few words that one thread writes and others read all the time | [`SeqLock`] |
 //! | N identical things | [`Semaphore`] |
