@@ -11,7 +11,7 @@
 //! | N identical things | [`Semaphore`] |
 //! | something to be done or made once | [`LazyLock`], [`OnceLock`], [`Once`] |
 //! | threads that wait for each other | [`Barrier`] |
-//! | a CPU for every thread, critical sections of nanoseconds | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
+//! | a CPU for every thread, critical sections below a microsecond | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
 //!
 //! All of them work in statics, allocate nothing ([`PercpuRwLock`]: see there), and are unlocked when their memory is
 //! zero.

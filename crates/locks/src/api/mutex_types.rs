@@ -223,8 +223,9 @@ macro_rules! mutex_types {
 
         /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served.
         ///
-        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for less than a microsecond. If a
-        /// waiter loses its CPU, all threads behind it wait until it runs again. In other programs use [`Mutex`].
+        /// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for less than a
+        /// microsecond. If a waiter loses its CPU, all threads behind it wait until it runs again. In other programs
+        /// use [`Mutex`].
         ///
         /// # Examples
         ///
