@@ -431,6 +431,19 @@ impl<P: ParkPlatform> RawCondvar<P> {
         seen & AWAKE == 0 || (seen / 2) % FOR_SLEEPERS == 0 || P::has_forked()
     }
 
+    /// Wakes all threads that were notified and sleep until their mutex is released: those whose address was left in
+    /// its mark, and those that were moved to it. For a caller that ends the condition variable, perhaps with the mutex
+    /// held, and has to see that they no longer use it. Nobody waits anew or notifies meanwhile.
+    pub fn wake_notified(&self) {
+        Self::wake(self.address(), u32::MAX);
+        // ordering: Relaxed; the caller comes after all notifications.
+        let mutex: *const P::U32 = self.mutex.load(Relaxed).cast_const().cast();
+        if !mutex.is_null() {
+            // Other sleepers there wake for no reason, and sleep again.
+            Self::wake(mutex, u32::MAX);
+        }
+    }
+
     fn wake(address: *const P::U32, count: u32) {
         P::count(Event::mutex_wake);
         P::futex_wake(address, count);

@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
-use lockwright::platform::{Counters, Placement, QueueNodes};
+use lockwright::platform::{Barriers, Counters, Placement, QueueNodes};
 use lockwright::qspinlock::{Fifo, cna};
 use lockwright::raw::RawLock;
 use lockwright::tunables::Tunable;
@@ -83,6 +83,8 @@ pub extern "C" fn lw_prepare() {
     Native::numa_node_of(Native::this_cpu());
     Native::tunable(Tunable::numa_spinlock);
     Native::has_forked();
+    // Reads the environment, from a file.
+    Native::may_use_heavy_barrier();
 }
 
 /// Waits for a mutex, with a deadline or without. Returns `true` if it is taken.

@@ -172,6 +172,22 @@ fn pass_on(condvar: &RawCondvar<Native>, woken: CondvarWake) {
     }
 }
 
+/// Lets go threads that were notified and sleep until their mutex is released: the condition variable ends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lw_condvar_wake_notified(condvar: *const RawCondvar<Native>) {
+    // SAFETY: the caller's condition variable.
+    unsafe { &*condvar }.wake_notified();
+}
+
+/// Releases the gates that threads of the parent held: the process is a forked child, and the caller its only thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn lw_release_gates() {
+    for gate in GATE.iter().filter(|gate| gate.is_locked()) {
+        // SAFETY: its owner does not exist here, and what it guards was the owner's wait.
+        unsafe { gate.unlock() };
+    }
+}
+
 /// `pthread_cond_signal` and `pthread_cond_broadcast`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_condvar_notify(condvar: *const RawCondvar<Native>, all: bool) {

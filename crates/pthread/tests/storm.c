@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,29 +169,42 @@ static void *pass(void *argument)
     return NULL;
 }
 
+static void destroy_and_use(struct gate *gate)
+{
+    CHECK(pthread_cond_destroy(&gate->condvar) == 0);
+    memset(&gate->condvar, 0xa5, sizeof gate->condvar);
+}
+
+/* In every other round the mutex is held meanwhile, so those that were notified cannot take it. */
 static void destroyed_at_once(void)
 {
     for (int round = 0; round < 200; round++) {
         struct gate gate = {.mutex = PTHREAD_MUTEX_INITIALIZER};
         pthread_t threads[THREADS];
+        int count = round % 4 < 2 ? THREADS : 1;
+        bool is_held = round % 2 == 1;
         CHECK(pthread_cond_init(&gate.condvar, NULL) == 0);
-        for (int i = 0; i < THREADS; i++)
+        for (int i = 0; i < count; i++)
             CHECK(pthread_create(&threads[i], NULL, pass, &gate) == 0);
         for (bool is_done = false; !is_done;) {
             pthread_mutex_lock(&gate.mutex);
-            is_done = gate.waits == THREADS;
+            is_done = gate.waits == count;
             if (is_done) {
                 gate.is_open = true;
-                pthread_cond_broadcast(&gate.condvar);
-                pthread_mutex_unlock(&gate.mutex);
-                CHECK(pthread_cond_destroy(&gate.condvar) == 0);
-                for (unsigned i = 0; i < sizeof gate.condvar; i++)
-                    ((volatile unsigned char *)&gate.condvar)[i] = 0xa5;
-            } else {
-                pthread_mutex_unlock(&gate.mutex);
+                if (count == 1)
+                    pthread_cond_signal(&gate.condvar);
+                else
+                    pthread_cond_broadcast(&gate.condvar);
+                if (is_held)
+                    destroy_and_use(&gate);
             }
+            pthread_mutex_unlock(&gate.mutex);
+            if (is_done && !is_held)
+                destroy_and_use(&gate);
+            if (!is_done)
+                usleep(round % 3 * 100);
         }
-        for (int i = 0; i < THREADS; i++)
+        for (int i = 0; i < count; i++)
             CHECK(pthread_join(threads[i], NULL) == 0);
         for (unsigned i = 0; i < sizeof gate.condvar; i++)
             CHECK(((volatile unsigned char *)&gate.condvar)[i] == 0xa5);
@@ -227,10 +241,26 @@ static void *read_and_write(void *argument)
 
 static bool ends;
 
+/* The library has locks of its own for mutexes that are glibc's. These condition variables have the same one. */
+static pthread_mutex_t inheriting[2];
+static struct {
+    pthread_cond_t condvar;
+    char apart[1024 - sizeof(pthread_cond_t)];
+} waits[2];
+
+static void wait_a_moment(int which)
+{
+    pthread_mutex_lock(&inheriting[which]);
+    struct timespec deadline = in_us(CLOCK_REALTIME, 1);
+    pthread_cond_timedwait(&waits[which].condvar, &inheriting[which], &deadline);
+    pthread_mutex_unlock(&inheriting[which]);
+}
+
 static void *disturb(void *argument)
 {
     (void)argument;
     while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+        wait_a_moment(0);
         pthread_mutex_lock(&mutex);
         count++;
         pthread_mutex_unlock(&mutex);
@@ -243,7 +273,12 @@ static void *disturb(void *argument)
 static void forks(void)
 {
     pthread_t threads[4];
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&mutex, NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_mutex_init(&inheriting[i], &attributes) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, disturb, NULL) == 0);
     for (int round = 0; round < 50; round++) {
@@ -254,6 +289,7 @@ static void forks(void)
         if (child == 0) {
             alarm(20);
             count = missed = 0;
+            wait_a_moment(1);
             pthread_t here[2];
             for (int i = 0; i < 2; i++)
                 CHECK(pthread_create(&here[i], NULL, add, NULL) == 0);

@@ -195,6 +195,8 @@ static void *wait_until_open(void *argument)
     return NULL;
 }
 
+enum { PTHREAD_MUTEX_ROBUST_NORMAL = 16 };
+
 /* Waits until all threads wait, and opens. */
 static void open_for(struct meeting *meeting, int threads, bool one_by_one)
 {
@@ -203,6 +205,12 @@ static void open_for(struct meeting *meeting, int threads, bool one_by_one)
         ready = meeting->waits == threads;
         if (ready) {
             printf("destroy while they wait: %s\n", name_of(pthread_mutex_destroy(&meeting->mutex)));
+            /* glibc destroys a robust one. */
+            if ((meeting->mutex.__data.__kind & PTHREAD_MUTEX_ROBUST_NORMAL) == 0) {
+                pthread_mutex_unlock(&meeting->mutex);
+                printf("the same, and it is free: %s\n", name_of(pthread_mutex_destroy(&meeting->mutex)));
+                pthread_mutex_lock(&meeting->mutex);
+            }
             meeting->is_open = 1;
             if (!one_by_one)
                 pthread_cond_broadcast(&meeting->condvar);

@@ -9,6 +9,7 @@
  *
  * `inside` counts threads that wait and may still look at the object. `pthread_cond_destroy` waits for them, since a
  * program may destroy a condition variable as soon as it has notified all threads. The highest bit says that it does.
+ * Some of them sleep until their mutex is released, and the caller may hold that mutex: it wakes them first.
  */
 #include "glibc.h"
 #include <linux/futex.h>
@@ -29,6 +30,8 @@ void lw_wait_is_late(struct lw_wait *wait);
 void lw_wait_is_cancelled(struct lw_wait *wait);
 int lw_wait_end(struct lw_wait *wait);
 void lw_condvar_notify(pthread_cond_t *condvar, bool all);
+void lw_condvar_wake_notified(pthread_cond_t *condvar);
+void lw_release_gates(void);
 
 struct condvar {
     uint64_t in_rust[2];
@@ -80,6 +83,8 @@ int lw_condvar_destroy(pthread_cond_t *condvar)
         return lw_glibc_cond_destroy(condvar);
     int error = errno;
     uint32_t seen = __atomic_or_fetch(&of->inside, DESTROYED_SOON, __ATOMIC_ACQUIRE);
+    if (seen != DESTROYED_SOON)
+        lw_condvar_wake_notified(condvar);
     while (seen != DESTROYED_SOON) {
         futex(&of->inside, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, NULL);
         seen = __atomic_load_n(&of->inside, __ATOMIC_ACQUIRE);
@@ -172,6 +177,19 @@ static void change_back(void *argument)
     struct exchanged *exchanged = argument;
     lw_glibc_mutex_unlock(exchanged->stand_in);
     lw_mutex_lock(exchanged->mutex);
+    __atomic_fetch_sub(&exchanged->mutex->__data.__nusers, 1, __ATOMIC_RELAXED);
+}
+
+/* A child of fork has one thread. What other threads of the parent held is free there. */
+static void begin_child(void)
+{
+    memset(stand_in, 0, sizeof stand_in);
+    lw_release_gates();
+}
+
+void lw_follow_forks(void)
+{
+    pthread_atfork(NULL, NULL, begin_child);
 }
 
 static int wait_in_glibc(pthread_cond_t *condvar, pthread_mutex_t *mutex, clockid_t clock,
@@ -197,8 +215,11 @@ static int wait_as_shared(pthread_cond_t *condvar, pthread_mutex_t *mutex, clock
     struct exchanged exchanged = {stand_in_of(condvar), mutex};
     __atomic_store_n(&has_stand_ins, true, __ATOMIC_SEQ_CST);
     lw_glibc_mutex_lock(exchanged.stand_in);
+    /* As in other waits: who destroys the mutex meanwhile is told that it is in use. */
+    __atomic_fetch_add(&mutex->__data.__nusers, 1, __ATOMIC_RELAXED);
     int error = lw_mutex_unlock(mutex);
     if (error != 0) {
+        __atomic_fetch_sub(&mutex->__data.__nusers, 1, __ATOMIC_RELAXED);
         lw_glibc_mutex_unlock(exchanged.stand_in);
         return error;
     }

@@ -130,5 +130,6 @@ static __attribute__((constructor)) void prepare(void)
     find_tid();
     lw_read_choices();
     lw_prepare();
+    lw_follow_forks();
     lw_choices_are_made();
 }

@@ -93,6 +93,7 @@ int lw_condvar_init(pthread_cond_t *condvar, const pthread_condattr_t *attribute
 int lw_condvar_destroy(pthread_cond_t *condvar);
 int lw_condvar_wait(pthread_cond_t *condvar, pthread_mutex_t *mutex, clockid_t clock,
                     const struct timespec *deadline);
+void lw_follow_forks(void);
 int lw_condvar_signal(pthread_cond_t *condvar);
 int lw_condvar_broadcast(pthread_cond_t *condvar);
 
