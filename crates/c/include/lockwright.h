@@ -106,7 +106,9 @@ void lw_mutex_unlock_fair(lw_mutex_t *mutex);
  * Wrong use: threads may wait with different mutexes; they are woken one by one then, which costs more. A thread that
  * waits with a mutex that it does not hold releases it for its owner.
  *
- * Memory: a thread that lw_cond_signal has woken may free the object. lw_cond_broadcast may touch it until it returns.
+ * Memory: no thread may use the object any more when it is freed. Threads that wait use it until their calls return,
+ * also after a notification. A thread that lw_cond_signal has woken may free it. lw_cond_broadcast may use it until it
+ * returns.
  */
 typedef struct lw_cond {
     uint64_t lw_private[2];

@@ -242,7 +242,10 @@ public:
     void downgrade_to_upgradable() noexcept { lw_rwlock_downgrade_to_upgradable(&raw); }
 };
 
-/* For lockwright::mutex. With another lock, use std::condition_variable_any. */
+/*
+ * For lockwright::mutex. With another lock, use std::condition_variable_any. Unlike std::condition_variable, it must not
+ * be destroyed before all waits have returned: it is not enough that all threads were notified.
+ */
 class condition_variable {
     auto waiter(std::unique_lock<mutex> &lock) noexcept
     {
