@@ -6,6 +6,7 @@ use crate::check::{Check, is, is_of_any, named};
 use crate::reused_checks::has_own_rows;
 use crate::{Loom, MachineSettings};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
@@ -49,6 +50,12 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     if is::<RawPercpuRwLock<Loom>>(lock) {
         let calm = hurried(3).with_tunable(Tunable::percpu_rwlock_calm_reads, 1);
         add("shared", "three, slots at once", 3, calm);
+    }
+    if is::<InSlots<Loom>>(lock) {
+        // A writer looks four times at the slot of its own CPU before it looks at another one.
+        let looks = hurried(2).with_hurried_waits(8);
+        add("shared", "two, a writer sleeps for a slot", 2, looks.clone());
+        add(AGAIN, "two, a writer sleeps for a slot", 2, looks);
     }
     let without_nodes = MachineSettings::flat(2).with_nodes_per_cpu(0).in_a_hurry();
     add("shared", "no queue nodes", 2, without_nodes);

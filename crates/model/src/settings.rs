@@ -78,6 +78,11 @@ impl MachineSettings {
         self.hurried_waits = 4;
         self
     }
+    /// The same where the first `waits` bounded waits of each thread are in a hurry.
+    pub fn with_hurried_waits(mut self, waits: u32) -> Self {
+        self.hurried_waits = waits;
+        self
+    }
     /// The same where threads have tables of the locks that they hold.
     pub fn with_held_tables(mut self) -> Self {
         self.has_held_tables = true;

@@ -183,8 +183,8 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
 
     #[cold]
     fn tell_writers(&self) {
-        // ordering: Relaxed; what the reader did is released by its entry, B2.
-        self.changes.fetch_add(1, Relaxed);
+        // ordering: Release; B5.
+        self.changes.fetch_add(1, Release);
         P::futex_wake(&raw const self.changes, u32::MAX);
     }
 
@@ -211,8 +211,8 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         // ordering: heavy barrier; B3.
         P::heavy_barrier();
         let is_gone = loop {
-            // ordering: Relaxed; if it is an old one the sleep ends at once.
-            let changes = self.changes.load(Relaxed);
+            // ordering: Acquire; B5. If it is an old one the sleep ends at once.
+            let changes = self.changes.load(Acquire);
             // ordering: Acquire; B2.
             let said = entry.load(Acquire);
             if is_clear(said) {
