@@ -123,8 +123,11 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         None
     }
 
+    /// Returns `true` if the caller may take a lock that says this. In a forked child the thread for which it is
+    /// reserved may not exist.
     fn may_take(&self, seen: u32) -> bool {
-        seen & HELD == 0 && (seen & KEPT == 0 || self.woken != WokenHow::No)
+        let is_for_others = || seen & KEPT != 0 && self.woken == WokenHow::No && !P::has_forked();
+        seen & HELD == 0 && !is_for_others()
     }
 
     /// Tries to take the lock: for a moment if it was woken, otherwise once.

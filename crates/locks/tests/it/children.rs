@@ -1,6 +1,7 @@
 //! Children of a process, however they are made.
 
 use super::{alone, not_run};
+use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::platform::{Clock, QueueNodes, SleepStorage};
@@ -18,6 +19,7 @@ unsafe extern "C" {
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn _exit(status: c_int) -> !;
     fn alarm(seconds: u32) -> u32;
+    fn sched_setscheduler(thread: c_int, policy: c_int, priority: *const c_int) -> c_int;
 }
 const CLONE: c_long = if cfg!(target_arch = "x86_64") { 56 } else { 220 };
 const SIGCHLD: c_long = 17;
@@ -104,6 +106,61 @@ fn an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock() {
         assert!(attempts_get_a_lock_that_was_kept(&FAIR[at], how), "{how:?}");
         assert!(attempts_get_a_lock_that_was_kept(&PERCPU[at], how), "{how:?}");
     }
+}
+
+/// Returns `true` if the caller has a real-time policy now, and the locks know it.
+fn became_real_time() -> bool {
+    let (fifo, priority) = (1, 1);
+    // SAFETY: a valid place for the priority.
+    let is_set = unsafe { sched_setscheduler(0, fifo, &raw const priority) == 0 };
+    // A policy is remembered for ten milliseconds.
+    thread::sleep(Duration::from_millis(20));
+    is_set
+}
+
+/// It does not spin, and sleeps until the lock is released where another thread would wait for it to be abandoned.
+#[test]
+fn a_thread_with_a_real_time_policy_gets_a_mutex_that_was_kept_for_a_thread_of_the_parent() {
+    let _alone = alone();
+    static LOCK: RawMutex<Native> = RawMutex::INIT;
+    if !super::fork::forks_can_be_told() {
+        return;
+    }
+    // Before the waiter that was woken has a CPU.
+    let release_and_take = || {
+        // SAFETY: the caller holds it.
+        unsafe { LOCK.unlock() };
+        LOCK.lock();
+        thread::sleep(Duration::from_millis(10));
+    };
+    LOCK.lock();
+    let is_well = thread::scope(|scope| {
+        scope.spawn(|| {
+            LOCK.lock();
+            // SAFETY: taken above.
+            unsafe { LOCK.unlock() };
+        });
+        thread::sleep(Duration::from_millis(10));
+        // When it wakes up for the second time, it has waited for so long that it keeps the lock.
+        release_and_take();
+        release_and_take();
+        let is_well = in_child(How::Fork, || {
+            // SAFETY: the thread of this process that came through the fork holds the lock.
+            let free = || unsafe { LOCK.unlock() };
+            if !became_real_time() {
+                not_run("a real-time policy is not allowed");
+                return true;
+            }
+            free();
+            LOCK.lock();
+            free();
+            true
+        });
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock() };
+        is_well
+    });
+    assert!(is_well);
 }
 
 #[test]
