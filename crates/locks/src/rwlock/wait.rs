@@ -251,7 +251,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     fn sleep(&self, me: &Waiting) {
         let until_ns = match (me.deadline_ns, me.passes_ns) {
-            (Some(deadline_ns), Some(passes_ns)) => Some(deadline_ns.min(passes_ns)),
+            // One may be a date, and the other a time of the platform's clock.
+            (Some(one), Some(other)) => {
+                Some(if P::ns_until(one) < P::ns_until(other) { one } else { other })
+            }
             (one, other) => one.or(other),
         };
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);

@@ -30,6 +30,16 @@ fn an_attempt_with_a_time_out_fails_on_a_held_lock_and_takes_a_free_one() {
     *lock.try_lock_until(Instant::now()).expect("it is free") += 1;
     *lock.try_lock_for(Duration::MAX).expect("it is free") += 1;
     assert_eq!(*lock.lock(), 3);
+    // Those of 292 years and more, too, which the clock cannot count.
+    for timeout in [Duration::from_nanos(1 << 63), Duration::from_secs(10_000_000_000)] {
+        let guard = lock.lock();
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| lock.try_lock_for(timeout).is_some());
+            thread::sleep(SHORT);
+            drop(guard);
+            assert!(waiter.join().expect("it waits"), "{timeout:?}");
+        });
+    }
 }
 
 #[test]
