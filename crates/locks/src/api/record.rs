@@ -46,7 +46,7 @@ use core::time::Duration;
     label = "`{Self}` is not a `Record`",
     note = "integers, floats, `bool`, `char`, `Duration`, arrays of scalars and tuples of up to eight scalars are records; for a type of your own, implement `lockwright::Record`; for anything else use `RwLock` or `Mutex`"
 )]
-pub trait Record: Copy {
+pub trait Record: Copy + Send {
     /// An array of words, `[u64; N]`.
     type Words: Words;
     /// Returns the words of this value.
@@ -61,7 +61,7 @@ pub trait Record: Copy {
     label = "not a scalar",
     note = "scalars are integers of at most 64 bits, floats, `bool` and `char`; for a type of your own, implement `lockwright::Record`"
 )]
-pub trait Scalar: Copy {
+pub trait Scalar: Copy + Send {
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
 }

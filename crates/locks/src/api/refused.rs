@@ -49,6 +49,20 @@
 //! std::thread::scope(|scope| scope.spawn(|| lock.read().set(1)).join());
 //! ```
 //! ```compile_fail,E0277
+//! // Readers get copies of the value.
+//! #[derive(Clone, Copy)]
+//! struct OfThread(std::marker::PhantomData<std::sync::MutexGuard<'static, ()>>);
+//! impl lockwright::Record for OfThread {
+//!     type Words = [u64; 1];
+//!     fn to_words(self) -> [u64; 1] {
+//!         [0]
+//!     }
+//!     fn from_words(_: [u64; 1]) -> Self {
+//!         unreachable!()
+//!     }
+//! }
+//! ```
+//! ```compile_fail,E0277
 //! let lock = lockwright::Mutex::new(std::rc::Rc::new(0));
 //! std::thread::scope(|scope| scope.spawn(|| drop(lock.lock())).join());
 //! ```
