@@ -16,14 +16,15 @@
  *   The others cannot fail. No function changes errno. Pointers must not be null.
  * - Deadlines. `..._until` waits until `deadline`, a time of `clock` (seconds and nanoseconds, not a duration). `clock`
  *   is CLOCK_REALTIME or CLOCK_MONOTONIC of <time.h>. If the deadline has passed, one attempt is made. A wait that
- *   spins when its deadline passes can return up to 100 microseconds late. If CLOCK_REALTIME is set meanwhile, the
- *   wait ends earlier or later.
+ *   spins when its deadline passes can return up to 100 microseconds late, and later if a waiter that spins ahead of it
+ *   was stopped. If CLOCK_REALTIME is set meanwhile, the wait ends earlier or later.
  *   In strict C99, define _POSIX_C_SOURCE as 200809L before any header, or <time.h> has no struct timespec.
  * - Threads. A thread that asks again for a lock that it holds waits for ever, where nothing else is said. No function
  *   is a cancellation point; a thread with asynchronous cancellation must not call one.
  * - Memory. No function allocates, with the exceptions that lw_prepare names. None calls back.
  * - Limits. Up to 65,532 threads of a process can wait in queues. More look again every millisecond, in no order.
- * - Signals. A handler must not wait for a lock that the thread it interrupted holds or is about to take.
+ * - Signals. A handler must not wait for a lock that the thread it interrupted holds or is about to take, nor for a
+ *   lock whose owner waits for one that the interrupted thread is about to take.
  * - Fork. A child may use the locks, but for lw_rwsem_t. What another thread of the parent held stays held.
  * - The environment variable LOCKWRIGHT_MEMBARRIER=off keeps the locks from calling membarrier. A program with a filter
  *   of system calls calls lw_prepare first.

@@ -279,7 +279,11 @@ public:
     template <class Clock, class Duration>
     std::cv_status wait_until(std::unique_lock<mutex> &lock, const std::chrono::time_point<Clock, Duration> &time)
     {
-        return status(detail::take_until(time, waiter(lock)));
+        using clock = std::chrono::steady_clock;
+        if constexpr (std::is_same_v<Clock, clock> || std::is_same_v<Clock, std::chrono::system_clock>)
+            return status(detail::take_until(time, waiter(lock)));
+        /* A thread that waited twice could miss what was notified in between: the caller has to look. */
+        return status(detail::take_for(time - Clock::now(), waiter(lock)) || Clock::now() < time);
     }
     template <class Clock, class Duration, class Predicate>
     bool wait_until(std::unique_lock<mutex> &lock, const std::chrono::time_point<Clock, Duration> &time,

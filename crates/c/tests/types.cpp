@@ -42,19 +42,21 @@ static constexpr lockwright::semaphore constant(3);
 static lockwright::mutex first;
 static lockwright::shared_mutex second;
 
-// Ten times as fast as time.
-struct fast_clock {
+// As fast as time by that ratio.
+template <class Ratio> struct other_clock {
     using rep = long long;
     using period = std::nano;
     using duration = std::chrono::nanoseconds;
-    using time_point = std::chrono::time_point<fast_clock>;
+    using time_point = std::chrono::time_point<other_clock>;
     static constexpr bool is_steady = true;
     static time_point now() noexcept
     {
-        return time_point(10 * std::chrono::duration_cast<duration>(
-                                   std::chrono::steady_clock::now().time_since_epoch()));
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        return time_point(std::chrono::duration_cast<duration>(now) * Ratio::num / Ratio::den);
     }
 };
+using fast_clock = other_clock<std::ratio<10>>;
+using slow_clock = other_clock<std::ratio<1, 10>>;
 
 // Runs `attempt` in another thread.
 template <class Attempt> static bool elsewhere(Attempt attempt)
@@ -180,6 +182,10 @@ static void condition_variables()
     IS(changed.wait_for(lock, 5ms) == std::cv_status::timeout);
     IS(changed.wait_until(lock, std::chrono::system_clock::now() - 1s) == std::cv_status::timeout);
     IS(changed.wait_until(lock, fast_clock::now() + 50ms) == std::cv_status::timeout);
+    // It looks once, since the lock was released meanwhile. With a condition it waits until the time.
+    IS(changed.wait_until(lock, slow_clock::now() + 5ms) == std::cv_status::no_timeout);
+    const auto slow = slow_clock::now() + 2ms;
+    IS(!changed.wait_until(lock, slow, [] { return false; }) && slow_clock::now() >= slow);
     IS(!changed.wait_for(lock, 5ms, [] { return false; }) && lock.owns_lock());
     IS(!changed.wait_for(lock, std::chrono::hours::min(), [] { return false; }));
     IS(!changed.wait_until(lock, std::chrono::steady_clock::now() + 5ms, [] { return false; }));
