@@ -6,10 +6,12 @@ mod copies;
 mod examples;
 mod interface;
 mod panics;
+mod tools;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::LazyLock;
+use tools::{build, run};
 
 /// Where the library is used, once the files are no longer below [`stage`].
 const PREFIX: &str = "/opt/lockwright";
@@ -35,15 +37,6 @@ fn installed(name: &str) -> PathBuf {
 /// A file of this crate.
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-/// What a command prints; it succeeds.
-fn run(mut command: Command) -> String {
-    let Output { status, stdout, stderr } =
-        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?}: {status}\n{stdout}{stderr}");
-    stdout.into_owned()
 }
 
 /// Returns `true` if a tool is here. If not, says so.
@@ -97,15 +90,6 @@ fn flags(options: &[&str]) -> Vec<String> {
     command.env("PKG_CONFIG_PATH", file.parent().expect("a folder"));
     command.env("PKG_CONFIG_SYSROOT_DIR", stage());
     run(command).split_whitespace().map(str::to_owned).collect()
-}
-
-/// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
-fn build(mut compiler: Command, file: &Path) {
-    let thread = std::thread::current().id();
-    let part = file.with_extension(format!("{}-{thread:?}", std::process::id()));
-    compiler.arg("-o").arg(&part);
-    run(compiler);
-    std::fs::rename(part, file).expect("it is in the same folder");
 }
 
 /// A program, compiled from a source of this crate without a warning, to be run.

@@ -4,10 +4,13 @@
 mod calls;
 mod choices;
 mod contents;
+#[path = "../../../c/tests/it/tools.rs"]
+mod tools;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::LazyLock;
+use tools::{build, run};
 
 /// The library, built once for all tests.
 fn library() -> &'static Path {
@@ -21,24 +24,6 @@ fn library() -> &'static Path {
         path.canonicalize().expect("it was installed")
     });
     &LIBRARY
-}
-
-/// What a command prints; it succeeds.
-fn run(mut command: Command) -> String {
-    let Output { status, stdout, stderr } =
-        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?}: {status}\n{stdout}{stderr}");
-    stdout.into_owned()
-}
-
-/// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
-fn build(mut compiler: Command, file: &Path) {
-    let thread = std::thread::current().id();
-    let part = file.with_extension(format!("{}-{thread:?}", std::process::id()));
-    compiler.arg("-o").arg(&part);
-    run(compiler);
-    std::fs::rename(part, file).expect("it is in the same folder");
 }
 
 /// A C program of the folder `tests`, compiled.

@@ -1,0 +1,22 @@
+//! Running commands, for the tests of this library and of the one for programs that are not recompiled.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What a command prints; it succeeds.
+pub fn run(mut command: Command) -> String {
+    let Output { status, stdout, stderr } =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}: {status}\n{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
+pub fn build(mut compiler: Command, file: &Path) {
+    let thread = std::thread::current().id();
+    let part = file.with_extension(format!("{}-{thread:?}", std::process::id()));
+    compiler.arg("-o").arg(&part);
+    run(compiler);
+    std::fs::rename(part, file).expect("it is in the same folder");
+}
