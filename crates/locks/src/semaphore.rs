@@ -272,7 +272,8 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
             if deadline_ns.is_some_and(P::is_over) {
                 return false;
             }
-            let until_ns = P::now_ns().saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            let nap_ns = P::now_ns().saturating_add(NAP_NS);
+            let until_ns = deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
             SleepTable::<P>::nap(self.name(), until_ns);
         }
         true

@@ -339,6 +339,11 @@ pub trait Clock: Sized {
     fn ns_until(deadline_ns: u64) -> u64 {
         deadline_ns.saturating_sub(Self::now_ns())
     }
+    /// The one of two deadlines that comes first. They may be of different clocks.
+    #[inline]
+    fn earlier(one_ns: u64, other_ns: u64) -> u64 {
+        if Self::ns_until(one_ns) < Self::ns_until(other_ns) { one_ns } else { other_ns }
+    }
     /// Returns `true` if each CPU has an event again and again that ends its wait for an event. Asked on processors
     /// that have such a wait.
     #[inline(always)]

@@ -180,7 +180,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             if deadline_ns.is_some_and(P::is_over) {
                 return false;
             }
-            let until_ns = P::now_ns().saturating_add(NAP_NS).min(deadline_ns.unwrap_or(u64::MAX));
+            let nap_ns = P::now_ns().saturating_add(NAP_NS);
+            let until_ns = deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
             let may_pass = kind == LockMode::Upgrader || kind.is_shared() && !F::IS_FAIR;
             if may_pass && self.take(kind, kind.held_against()) {
@@ -251,10 +252,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     fn sleep(&self, me: &Waiting) {
         let until_ns = match (me.deadline_ns, me.passes_ns) {
-            // One may be a date, and the other a time of the platform's clock.
-            (Some(one), Some(other)) => {
-                Some(if P::ns_until(one) < P::ns_until(other) { one } else { other })
-            }
+            (Some(deadline_ns), Some(passes_ns)) => Some(P::earlier(deadline_ns, passes_ns)),
             (one, other) => one.or(other),
         };
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);

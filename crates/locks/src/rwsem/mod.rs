@@ -343,7 +343,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         // ordering: Relaxed; nothing is read through it.
         let flag = self.sem.flag.load(Relaxed);
         let nap_ns = P::now_ns().saturating_add(NAP_NS);
-        let until_ns = until.deadline_ns.map_or(nap_ns, |deadline_ns| deadline_ns.min(nap_ns));
+        let until_ns = until.deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
         P::futex_wait(&self.sem.flag, flag, Some(until_ns));
     }
 
