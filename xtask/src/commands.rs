@@ -130,9 +130,10 @@ const LONGER: &[Command] = &[
         name: "full",
         options: "[--allow-missing]",
         about: &[
-            "Run ci with the widest bounds of each checker, the tools below, and",
-            "AArch64 in an emulator. Hours. --allow-missing skips a stage whose tool",
-            "is not installed.",
+            "Run the checks and tests of ci with the widest bounds of each checker,",
+            "the tools below, and AArch64 in an emulator, but not what only ci has,",
+            "such as fuzz. Hours. --allow-missing skips a stage whose tool is not",
+            "installed.",
         ],
         run: |given| {
             let allow_missing = at_most_one(given, &["--allow-missing"])?.is_some();

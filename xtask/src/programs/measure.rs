@@ -137,25 +137,23 @@ pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn one_work(work: &Work, library: &Path, rounds: &Rounds) -> Result<(), String> {
-    let line: Vec<&str> = work.line.iter().map(String::as_str).collect();
-    let by_one: Option<Vec<&str>> =
-        work.by_one.as_ref().map(|line| line.iter().map(String::as_str).collect());
+    let line = &work.line;
     let (mut of_glibc, mut of_one) = (Vec::new(), Vec::new());
     let mut ours = vec![Vec::new(); work.policies.len()];
     for round in 0..rounds.count() {
         eprint!("\r{}: round {}   ", work.title(), round + 1);
         // glibc is the first one in every other round, and the last one in the others.
         if round % 2 == 0 {
-            of_glibc.push(one(&line, None)?);
+            of_glibc.push(one(line, None)?);
         }
         for (of, policy) in ours.iter_mut().zip(work.policies) {
-            of.push(one(&line, Some((library, policy)))?);
+            of.push(one(line, Some((library, policy)))?);
         }
-        if let Some(line) = &by_one {
+        if let Some(line) = &work.by_one {
             of_one.push(one(line, Some((library, "default")))?);
         }
         if round % 2 != 0 {
-            of_glibc.push(one(&line, None)?);
+            of_glibc.push(one(line, None)?);
         }
     }
     eprintln!();
@@ -186,9 +184,9 @@ pub fn ratio(ratios: impl Iterator<Item = f64>) -> String {
 }
 
 /// The shell says what its child took: CPU time, and how often the child lost its CPU or gave it up.
-fn one(line: &[&str], library: Option<(&Path, &str)>) -> Result<Took, String> {
+fn one(line: &[String], library: Option<(&Path, &str)>) -> Result<Took, String> {
     let mut timed = vec!["python3", "-c", TIMED];
-    timed.extend(line);
+    timed.extend(line.iter().map(String::as_str));
     let began = Instant::now();
     let output = limit::output_within(&mut with(&timed, library), LIMIT);
     let output = output.map_err(|why| format!("{}: {why}", line[0]))?;
