@@ -98,7 +98,7 @@ impl Subject {
         match (self.origin, self.row.class) {
             (SubjectOrigin::Peer, _) => "peer",
             (SubjectOrigin::Floor, _) => FLOOR,
-            (SubjectOrigin::Registry, LockClass::Product) => "product",
+            (SubjectOrigin::Registry, LockClass::Product | LockClass::History) => "product",
             (SubjectOrigin::Registry, LockClass::Combination) => "combination",
             (SubjectOrigin::Registry, LockClass::Reference) => "reference",
             (SubjectOrigin::Registry, LockClass::Busted) => "busted",

@@ -53,6 +53,9 @@ pub enum LockClass {
     Product,
     /// A product, too: the succession of one lock with the waiting policy of another, which have rows of their own.
     Combination,
+    /// A product, too: a state of the kernel's history that no mutant and no seeded bug needs. The test suites run it
+    /// when its sources change, and when they run everything.
+    History,
     /// A reference to measure against.
     Reference,
     /// Deliberately broken: every checker that can see the fault must fail on it.
@@ -62,7 +65,7 @@ pub enum LockClass {
 impl LockClass {
     /// Returns `true` if it is a product of this crate.
     pub const fn is_product(self) -> bool {
-        matches!(self, Self::Product | Self::Combination)
+        matches!(self, Self::Product | Self::Combination | Self::History)
     }
 }
 
@@ -369,11 +372,11 @@ locks! { $ P;
         "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
     cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15> [deadline spins slowpath],
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
-    cna_v13: "cna-v13", Product, CnaSpinlock<P, cna::V13> [spins slowpath],
+    cna_v13: "cna-v13", History, CnaSpinlock<P, cna::V13> [spins slowpath],
         "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";
-    cna_v15_unreduced: "cna-v15_unreduced", Product, CnaSpinlock<P, cna::V15Unreduced> [spins slowpath],
+    cna_v15_unreduced: "cna-v15_unreduced", History, CnaSpinlock<P, cna::V15Unreduced> [spins slowpath],
         "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
-    cna_v15_10ms: "cna-v15_10ms", Product, CnaSpinlock<P, cna::V15TenMs> [spins slowpath],
+    cna_v15_10ms: "cna-v15_10ms", History, CnaSpinlock<P, cna::V15TenMs> [spins slowpath],
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     two_level: "two-level", Product, QSpinlock<P, TwoLevel> [deadline spins slowpath],
         "the queued spinlock with the idea of hq: waiters in a list for each NUMA node, the lists in a list";
@@ -430,45 +433,45 @@ locks! { $ P;
             "the Linux kernel's reader-writer semaphore (rwsem) of today";
         rwsem_current_in_programs: "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
             "rwsem-current changed for programs, as `RwSemLock` has it: wakes less, hands over to a woken writer";
-        rwsem_v5_11: "rwsem-v5_11", Product, rwsem::V5_11,
+        rwsem_v5_11: "rwsem-v5_11", History, rwsem::V5_11,
             "rwsem of Linux 5.11 to 5.15: the series of November 2020 without its patch 4";
-        rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", Product, rwsem::V5_10NoRspin,
+        rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", History, rwsem::V5_10NoRspin,
             "rwsem of Linux 5.10 with all patches of that series: readers steal the lock and do not spin";
-        rwsem_v5_10_limit_rspin: "rwsem-v5_10_limit_rspin", Product, rwsem::V5_10LimitRspin,
+        rwsem_v5_10_limit_rspin: "rwsem-v5_10_limit_rspin", History, rwsem::V5_10LimitRspin,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series, and one spinning reader at a time";
-        rwsem_v5_10_before: "rwsem-v5_10_before", Product, rwsem::V5_10Before,
+        rwsem_v5_10_before: "rwsem-v5_10_before", History, rwsem::V5_10Before,
             "rwsem of Linux 5.10 with patches 1 to 4 of that series";
-        rwsem_v5_10_stealing: "rwsem-v5_10_stealing", Product, rwsem::V5_10Stealing,
+        rwsem_v5_10_stealing: "rwsem-v5_10_stealing", History, rwsem::V5_10Stealing,
             "rwsem of Linux 5.10 with patches 1 to 3 of that series: readers steal the lock if no thread spins";
-        rwsem_v5_10_starvation: "rwsem-v5_10_starvation", Product, rwsem::V5_10Starvation,
+        rwsem_v5_10_starvation: "rwsem-v5_10_starvation", History, rwsem::V5_10Starvation,
             "rwsem of Linux 5.10 with patches 1 and 2 of that series: readers queue behind several readers";
         rwsem_v5_10: "rwsem-v5_10", Product, rwsem::V5_10,
             "rwsem of Linux 5.10: readers spin, too";
-        rwsem_v5_2_timed_spin: "rwsem-v5_2_timed_spin", Product, rwsem::V5_2TimedSpin,
+        rwsem_v5_2_timed_spin: "rwsem-v5_2_timed_spin", History, rwsem::V5_2TimedSpin,
             "rwsem of Linux 5.2 with patches 1 to 14 of May 2019: writers spin on readers for a limited time";
-        rwsem_v5_2_reader_spin: "rwsem-v5_2_reader_spin", Product, rwsem::V5_2ReaderSpin,
+        rwsem_v5_2_reader_spin: "rwsem-v5_2_reader_spin", History, rwsem::V5_2ReaderSpin,
             "rwsem of Linux 5.2 with patches 1 to 12 of that series: readers spin while a writer owns the lock";
-        rwsem_v5_2_all_readers: "rwsem-v5_2_all_readers", Product, rwsem::V5_2AllReaders,
+        rwsem_v5_2_all_readers: "rwsem-v5_2_all_readers", History, rwsem::V5_2AllReaders,
             "rwsem of Linux 5.2 with that series up to the wake-up of almost all waiting readers";
-        rwsem_v5_2_handoff: "rwsem-v5_2_handoff", Product, rwsem::V5_2Handoff,
+        rwsem_v5_2_handoff: "rwsem-v5_2_handoff", History, rwsem::V5_2Handoff,
             "rwsem of Linux 5.2 with that series up to the handoff, after 4 ms";
-        rwsem_v5_2_new_count: "rwsem-v5_2_new_count", Product, rwsem::V5_2NewCount,
+        rwsem_v5_2_new_count: "rwsem-v5_2_new_count", History, rwsem::V5_2NewCount,
             "rwsem of Linux 5.2 with patches 1 to 3 of that series: a count in bits, without the handoff";
-        rwsem_v4_14_handoff: "rwsem-v4_14_handoff", Product, rwsem::V4_14Handoff,
+        rwsem_v4_14_handoff: "rwsem-v4_14_handoff", History, rwsem::V4_14Handoff,
             "rwsem of Linux 4.14 with the handoff patch of October 2017, corrected";
-        rwsem_v4_14_bits: "rwsem-v4_14_bits", Product, rwsem::V4_14Bits,
+        rwsem_v4_14_bits: "rwsem-v4_14_bits", History, rwsem::V4_14Bits,
             "rwsem of Linux 4.14 with patches 1 to 6 of October 2017: a count in bits, without the handoff";
         rwsem_v4_14: "rwsem-v4_14", Product, rwsem::V4_14,
             "rwsem of Linux 4.14: writers spin in a queue";
         rwsem_v3_12_wake_flag: "rwsem-v3_12_wake_flag", Product, rwsem::V3_12WakeFlag,
             "rwsem of Linux 3.12 with the wake-up flag patch of October 2013, corrected";
-        rwsem_v3_12_series_wake_flag: "rwsem-v3_12_series_wake_flag", Product, rwsem::V3_12SeriesWakeFlag,
+        rwsem_v3_12_series_wake_flag: "rwsem-v3_12_series_wake_flag", History, rwsem::V3_12SeriesWakeFlag,
             "rwsem of Linux 3.12 with patches 1 to 9 of October 2013, the wake-up flag corrected";
         rwsem_v3_12_series: "rwsem-v3_12_series", Product, rwsem::V3_12Series,
             "rwsem of Linux 3.12 with patches 1 to 8 of October 2013: writers spin one at a time";
         rwsem_v3_12: "rwsem-v3_12", Product, rwsem::V3_12,
             "rwsem of Linux 3.12: writers steal the lock on the fast path, no thread spins";
-        rwsem_v3_12_on_32_bits: "rwsem-v3_12_on_32_bits", Product, rwsem::V3_12On32Bits,
+        rwsem_v3_12_on_32_bits: "rwsem-v3_12_on_32_bits", History, rwsem::V3_12On32Bits,
             "rwsem-v3_12 as on 32-bit machines: a count of 16 and 16 bits, so at most 32767 readers";
         rwsem_v3_12_wake_flag_as_posted: "rwsem-v3_12_wake_flag_as_posted", Busted, rwsem::V3_12WakeFlagAsPosted,
             "rwsem of Linux 3.12 with the wake-up flag patch as posted: loses wake-ups";

@@ -27,7 +27,7 @@ fn rows(registry: &Source) -> impl Iterator<Item = Row<'_>> {
         let (name, rest) = rest.split_once('"')?;
         let mut parts = rest.split(", ");
         let (_, class, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let classes = ["Product", "Combination", "Reference", "Busted"];
+        let classes = ["Product", "Combination", "History", "Reference", "Busted"];
         let module = path.strip_prefix("crate::").and_then(|path| path.split("::").next());
         let row = Row { line: at + 1, name, class, module };
         (is_word && classes.contains(&class)).then_some(row)
@@ -46,7 +46,7 @@ pub fn a_lock_has_its_rows(source: &Source, all: &[Source]) -> Vec<Finding> {
     let golden = all.iter().find(|it| it.path == GOLDEN).map_or("", |it| it.text.as_str());
     let mut findings = Vec::new();
     for Row { line, name, class, module } in rows(source) {
-        let is_product = ["Product", "Combination"].contains(&class);
+        let is_product = ["Product", "Combination", "History"].contains(&class);
         if is_product && !golden.contains(&format!("(\"{name}\", ")) {
             let message = format!(
                 "`{name}` is a product without a golden run: add a row to GOLDEN in {GOLDEN}"
@@ -112,9 +112,9 @@ pub fn every_lock_is_registered(source: &Source, all: &[Source]) -> Vec<Finding>
     // Its wrappers of locks are for programs.
     let Some(registry) = registry(all).filter(|_| module != "api") else { return Vec::new() };
     let is_named = registry.text.contains(&format!("crate::{module}::"));
-    let end = source.code.tests_begin().min(source.code.lines.len());
+    let end = source.code().tests_begin().min(source.code().lines.len());
     let is_lock = |line: &String| line.starts_with("impl") && line.contains(" RawLock for ");
-    match source.code.lines[..end].iter().position(is_lock) {
+    match source.code().lines[..end].iter().position(is_lock) {
         Some(at) if !is_named => {
             vec![source.finding(at + 1, format!("a lock without a row: add one to {REGISTRY}"))]
         }
