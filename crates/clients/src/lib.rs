@@ -11,14 +11,15 @@
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
 //! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real
-//! threads; harnesses with readers are tested with [`plain_rw`]. The suite that a platform itself has to pass is the
-//! crate `lockwright-conformance`.
+//! threads; harnesses with readers are tested with [`plain_rw`]. Which rows of the registry a test suite runs is in
+//! [`due`]. The suite that a platform itself has to pass is the crate `lockwright-conformance`.
 #![warn(missing_docs)]
 
 pub mod barrier;
 mod client;
 mod disturbed;
 pub mod downgrade;
+pub mod due;
 pub mod exclusion;
 pub mod fork;
 pub mod free;

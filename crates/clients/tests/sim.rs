@@ -3,6 +3,7 @@
 mod machine;
 
 use lockwright::registry::{LOCKS, LockRow};
+use lockwright_clients::due::is_due;
 use lockwright_clients::{
     AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, is_of_guards,
     is_of_limits, is_of_reused, visit_client_of,
@@ -156,12 +157,12 @@ fn holds_in_schedules(
     }
 }
 
-/// The locks that have a client that `is_meant`.
+/// The locks that are due and have a client that `is_meant`.
 fn locks_with(is_meant: fn(&str) -> bool) -> Vec<&'static LockRow> {
     let has_one = |row: &&'static LockRow| clients_of::<Sim>(row).any(is_meant);
     let locks: Vec<_> = LOCKS.iter().filter(has_one).collect();
     assert!(!locks.is_empty(), "no lock has such a client");
-    locks
+    locks.into_iter().filter(|row| is_due(row)).collect()
 }
 
 #[test]

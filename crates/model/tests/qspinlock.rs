@@ -2,7 +2,7 @@
 //! in the middle of a queue of absent waiters, on machines where the waiters of a queue are of
 //! different NUMA nodes.
 //!
-//! `LOCKWRIGHT_CHECK=full` explores one preemption more.
+//! `LOCKWRIGHT_CHECK=full` explores one preemption more, and rows of class `History`, too.
 
 use lockwright::events::Event;
 use lockwright::qspinlock::cna::{
@@ -13,6 +13,7 @@ use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession, TwoLevel};
 use lockwright::registry::find;
 use lockwright::tunables::Tunable;
 use lockwright_clients::Client;
+use lockwright_clients::due::is_due;
 use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::prebuilt::{
     FromQueue, LateWithSecondary, LateWithoutNode, ThreeToSort, TwoSetAside,
@@ -83,8 +84,12 @@ fn explore_on<C: Client>(machines: Vec<(&str, MachineSettings)>, events: &[Event
     }
 }
 
-/// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends.
-fn cna_holds<C: CnaPolicy>(events: &[Event]) {
+/// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends. Nothing is explored if
+/// the lock is not due.
+fn cna_holds<C: CnaPolicy>(lock: &str, events: &[Event]) {
+    if !find(lock).is_none_or(is_due) {
+        return;
+    }
     holds_in_the_queue::<Cna<C>>(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
     // No thread passes the end of the primary queue, so one mixture is as good as another.
@@ -100,47 +105,47 @@ const HANDOFFS: &[Event] = &[Event::cna_handoff_unseen];
 
 #[test]
 fn cna_v10_holds() {
-    cna_holds::<V10>(SPLICES);
+    cna_holds::<V10>("cna", SPLICES);
 }
 
 #[test]
 fn cna_v10_with_a_time_threshold_holds() {
-    cna_holds::<V10Time>(SPLICES);
+    cna_holds::<V10Time>("cna-v10_time", SPLICES);
 }
 
 #[test]
 fn cna_v10_with_a_limited_scan_holds() {
-    cna_holds::<V10Limited>(SPLICES);
+    cna_holds::<V10Limited>("cna-v10_limited", SPLICES);
 }
 
 #[test]
 fn cna_v10_as_posted_holds() {
-    cna_holds::<V10Posted>(SPLICES);
+    cna_holds::<V10Posted>("cna-v10_posted", SPLICES);
 }
 
 #[test]
 fn cna_v11_holds() {
-    cna_holds::<V11>(SPLICES);
+    cna_holds::<V11>("cna-v11", SPLICES);
 }
 
 #[test]
 fn cna_v13_holds() {
-    cna_holds::<V13>(HANDOFFS);
+    cna_holds::<V13>("cna-v13", HANDOFFS);
 }
 
 #[test]
 fn cna_v15_holds() {
-    cna_holds::<V15>(HANDOFFS);
+    cna_holds::<V15>("cna-v15", HANDOFFS);
 }
 
 #[test]
 fn cna_v15_with_the_longer_threshold_holds() {
-    cna_holds::<V15TenMs>(HANDOFFS);
+    cna_holds::<V15TenMs>("cna-v15_10ms", HANDOFFS);
 }
 
 #[test]
 fn cna_v15_without_shuffle_reduction_holds() {
-    cna_holds::<V15Unreduced>(SPLICES);
+    cna_holds::<V15Unreduced>("cna-v15_unreduced", SPLICES);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `explore`: what is seeded is found and can be repeated, what is sound holds.
 
 use super::{has_fields, json, lockwright, stderr, stdout};
+use lockwright::registry::LOCKS;
+use lockwright_clients::due::is_due;
 use serde_json::Value;
 
 /// The one result of `line`, which must find something: the document's result.
@@ -126,11 +128,18 @@ const WAYS_TO_SLEEP: [&str; 5] =
 
 #[test]
 fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
-    let document = json("explore --lock all --client all --schedules 1000 --json -");
+    let due = LOCKS.iter().filter(|row| row.is_in_all() && is_due(row)).map(|row| row.name);
+    let due = due.collect::<Vec<_>>();
+    if due.is_empty() {
+        return;
+    }
+    let line = format!("explore --lock {} --client all --schedules 1000 --json -", due.join(","));
+    let document = json(&line);
     let results = document["results"].as_array().expect("results");
     let reached = |lock: &str, event: &str| {
         let of_lock = results.iter().filter(|result| result["lock"] == lock);
-        of_lock.filter_map(|result| result["events"][event].as_u64()).sum::<u64>() > 0
+        let count: u64 = of_lock.filter_map(|result| result["events"][event].as_u64()).sum();
+        count > 0 || !due.contains(&lock)
     };
     for result in results {
         assert_eq!(result["verdict"], "HELD", "{result}");
