@@ -11,7 +11,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
-use tools::{build, run};
+use tools::{build, install, run};
 
 /// Where the library is used, once the files are no longer below [`stage`].
 const PREFIX: &str = "/opt/lockwright";
@@ -20,10 +20,7 @@ const PREFIX: &str = "/opt/lockwright";
 fn stage() -> &'static Path {
     static STAGE: LazyLock<PathBuf> = LazyLock::new(|| {
         let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stage");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix", PREFIX]);
-        cargo.arg("--destdir").arg(&stage).current_dir(source("../.."));
-        run(cargo);
+        install(&["--prefix", PREFIX, "--destdir", stage.to_str().expect("a path in UTF-8")]);
         stage
     });
     &STAGE

@@ -12,6 +12,20 @@ pub fn run(mut command: Command) -> String {
     stdout.into_owned()
 }
 
+/// Runs `cargo xtask install` with these arguments.
+pub fn install(arguments: &[&str]) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
+    let mut cargo = Command::new(env!("CARGO"));
+    // Of the workspace, so that what it depends on is not compiled again with other features.
+    cargo.args(["build", "--quiet", "--workspace", "--bin", "xtask", "--target-dir"]).arg(&target);
+    cargo.current_dir(&root);
+    run(cargo);
+    let mut xtask = Command::new(target.join("debug/xtask"));
+    xtask.arg("install").args(arguments).current_dir(root);
+    run(xtask);
+}
+
 /// Has a compiler make this file. Another test may make or run the same file at this time, so it appears whole.
 pub fn build(mut compiler: Command, file: &Path) {
     let thread = std::thread::current().id();

@@ -10,16 +10,12 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
-use tools::{build, run};
+use tools::{build, install, run};
 
 /// The library, built once for all tests.
 fn library() -> &'static Path {
     static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["run", "--quiet", "--package", "xtask", "--", "install", "--prefix"]);
-        cargo.arg(env!("CARGO_TARGET_TMPDIR")).current_dir(root);
-        run(cargo);
+        install(&["--prefix", env!("CARGO_TARGET_TMPDIR")]);
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lib/liblockwright-pthread.so");
         path.canonicalize().expect("it was installed")
     });
