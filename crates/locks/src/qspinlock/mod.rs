@@ -15,6 +15,7 @@ mod two_level;
 mod waiting;
 mod word;
 
+pub use cna::CnaSpinlock;
 pub use pv::{Hybrid, HybridBounded, Park, ParkFullSpin, StealOnce, StealOnceFullSpin};
 pub use succession::{Alone, Fifo, Grant, Succession};
 pub use two_level::TwoLevel;
@@ -41,9 +42,6 @@ pub struct QSpinlock<P: Cells, S = Fifo, W = Spin> {
     word: P::Word,
     _policies: PhantomData<fn() -> (S, W)>,
 }
-
-/// The queued spinlock with NUMA-aware succession.
-pub type CnaSpinlock<P, C = cna::V10, W = Spin> = QSpinlock<P, cna::Cna<C>, W>;
 
 impl<P: ConstCells, S, W> QSpinlock<P, S, W> {
     /// An unlocked lock, for statics.

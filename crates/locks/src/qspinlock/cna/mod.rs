@@ -53,7 +53,7 @@ pub use policy::{
 };
 
 use super::succession::{clear_tail, queue_circle};
-use super::{Alone, Grant, Succession, Word};
+use super::{Alone, Grant, QSpinlock, Spin, Succession, Word};
 use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
@@ -61,6 +61,9 @@ use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::{NumaSpinlock, Tunable};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// The queued spinlock with NUMA-aware succession.
+pub type CnaSpinlock<P, C = V10, W = Spin> = QSpinlock<P, Cna<C>, W>;
 
 /// NUMA-aware succession with policy `C`.
 pub struct Cna<C = V10>(PhantomData<fn() -> C>);
