@@ -56,13 +56,17 @@ pub fn status_within(command: &mut Command, limit: Duration) -> Result<ExitStatu
     wait(&mut spawn(command)?, limit)
 }
 
-/// The same for what it prints, which is read while it runs: a pipe holds less than some print.
+/// The same for what it prints, which is read while it runs: a pipe holds less than some print. Also kills what it has
+/// started if that still has its pipes when it ends.
 pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Stopped> {
     let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
         let (out, err) = (scope.spawn(|| all_of(out)), scope.spawn(|| all_of(err)));
         let status = wait(&mut child, limit);
+        if !(out.is_finished() && err.is_finished()) {
+            kill_group(&mut child);
+        }
         let (stdout, stderr) = (joined(out), joined(err));
         Ok(Output { status: status?, stdout: stdout?, stderr: stderr? })
     })
@@ -118,7 +122,8 @@ fn pause(elapsed: Duration) -> Duration {
 
 fn kill_group(child: &mut Child) {
     // An error means that no process is left.
-    let _ = Command::new("sh").arg("-c").arg(format!("kill -9 -{}", child.id())).status();
+    let mut kill = Command::new("sh");
+    let _ = kill.args(["-c", &format!("kill -9 -{}", child.id())]).stderr(Stdio::null()).status();
     let _ = child.wait();
 }
 
@@ -143,6 +148,14 @@ mod tests {
         thread::sleep(Duration::from_millis(1500));
         assert!(!mark.exists(), "a child has survived");
         std::fs::remove_dir_all(directory).expect("the directory made above");
+    }
+
+    #[test]
+    fn a_program_that_ends_before_its_children_is_not_waited_for_any_longer() {
+        // Without the end of the child this test hangs: only the program has a limit.
+        let mut command = shell("sleep 3600 & echo done; exit 3");
+        let output = output_within(&mut command, Duration::from_secs(60)).expect("an end");
+        assert_eq!((output.status.code(), &*output.stdout), (Some(3), &b"done\n"[..]));
     }
 
     #[test]
