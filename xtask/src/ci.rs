@@ -1,56 +1,72 @@
-//! What continuous integration runs.
+//! What continuous integration runs, and with it `cargo xtask full`.
 
 use crate::stage::{Stage, Step};
 use crate::{
-    evidence, features, fuzz, kernel, new_lock, programs, release, root, std_tests, targets, tidy,
+    evidence, features, kernel, programs, record, release, root, std_tests, targets, tidy,
 };
 use std::time::Duration;
 
-/// When the run is stopped. It is meant to take 50 minutes on two slow cores; computers that are shared have days on
+/// When the run is stopped. It is meant to take 40 minutes on two slow cores; computers that are shared have days on
 /// which they are nearly half as fast. The limit of a stage only tells one that hangs from one that is slow today.
 pub const TIME_MAX: Duration = Duration::from_secs(80 * 60);
 
-/// The stages of `cargo xtask ci`.
-pub fn stages() -> Vec<Stage> {
-    let mut stages = checks();
-    stages.extend(targets::stages());
+/// How much is checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// For each change: of the checks in the record, those that are due.
+    Changed,
+    /// All of them, and deeper model checks in the tests.
+    All,
+}
+
+/// The stages of `cargo xtask ci`. A wrong word shows first, then a red test, and then everything else.
+pub fn stages(scope: Scope) -> Vec<Stage> {
+    let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
     let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("build", 1200, &[&test[..], &["--no-run"]].concat()));
+    let depth = if scope == Scope::All { "full" } else { "usual" };
+    let mut stages = vec![
+        Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
+        Stage::command("clippy", 600, &clippy),
+        Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), false))),
+        Stage::command("build", 1500, &[&test[..], &["--no-run"]].concat()),
+        // The README's test command, which explores more here.
+        Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", depth),
+        Stage::command("alone", 600, &["cargo", "xtask", "alone"]),
+        Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
+    ];
     // These two check the checks, in a copy of the crates that the first one builds. Without Miri, which is not
     // part of the pinned toolchain, and without the mutants that survive as argued: to find that out again takes
     // longer than all others.
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom", "--new"];
-    stages.push(Stage::command("weaken", 1800, &weaken));
-    stages.push(Stage::command("zoo", 2400, &["cargo", "xtask", "zoo"]));
-    stages.extend(fuzz::stages());
-    stages.push(std_tests::stage());
-    stages.push(kernel::stage());
-    stages.push(programs::stage());
-    // docs/adding-a-lock.md, done as it says.
-    stages.push(Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)));
-    // The README's test command, which explores more here.
-    stages.push(Stage::command("test", 2700, &test).with_env("LOCKWRIGHT_CHECK", "usual"));
+    stages.push(recorded("weaken", 1800, &weaken, scope));
+    stages.push(recorded("zoo", 2400, &["cargo", "xtask", "zoo"], scope));
+    stages.push(recorded("history", 1800, &["cargo", "xtask", "history"], scope));
+    stages.push(recorded("fuzz", 900, &["cargo", "xtask", "fuzz", "--batches"], scope));
+    stages.extend([std_tests::stage(), kernel::stage(), programs::stage()]);
+    stages.push(documentation());
+    stages.push(lock_apis());
+    stages.extend(parking_lot());
+    stages.push(Stage::new("features", 900, Step::Call(|| features::is_green(features::PAIRS))));
+    stages.extend(release::stages());
+    stages.extend(targets::stages());
     stages
 }
 
-/// Everything that does not run the product.
-pub fn checks() -> Vec<Stage> {
-    let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+/// A stage whose checks have lines in the record.
+fn recorded(name: &'static str, seconds_max: u64, command: &[&str], scope: Scope) -> Stage {
+    let changed: &[&str] = if scope == Scope::Changed { &[record::OPTION] } else { &[] };
+    Stage::command(name, seconds_max, &[command, changed].concat())
+}
+
+/// The types of both versions of `lock_api`.
+fn lock_apis() -> Stage {
     let all = "lock_api_05,arc_lock,serde,internals";
-    let lock_apis = ["cargo", "test", "--package", "lockwright", "--features", all];
-    let tests = ["--test", "it", "--", "statics", "forwarded"];
-    let mut stages = vec![
-        Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
-        Stage::command("clippy", 300, &clippy),
-        Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), false))),
-        Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
-        documentation(),
-        Stage::command("lock-apis", 300, &[&lock_apis[..], &tests].concat()),
-    ];
-    stages.extend(parking_lot());
-    stages.push(Stage::new("features", 900, Step::Call(every_feature_set)));
-    stages.extend(release::stages());
-    stages
+    let test = ["cargo", "test", "--package", "lockwright", "--features", all];
+    Stage::command(
+        "lock-apis",
+        300,
+        &[&test[..], &["--test", "it", "--", "statics", "forwarded"]].concat(),
+    )
 }
 
 /// The package with the interface of parking_lot, which is not in the workspace. `cargo xtask peer-tests` runs it.
@@ -65,17 +81,22 @@ fn parking_lot() -> [Stage; 2] {
     [stage("parking_lot", ""), stage("parking_lot: all", "arc_lock,serde,send_guard")]
 }
 
-fn every_feature_set() -> bool {
-    features::all_compile(&root()).unwrap_or_else(|why| {
-        eprintln!("features: {why}");
-        false
-    })
-}
-
 /// The documentation without a warning. Not with all features: one of them needs locks in C that are installed
 /// on few machines.
 fn documentation() -> Stage {
     let features = "lockwright/lock_api_05,lockwright/arc_lock,lockwright/serde";
     let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", features];
     Stage::command("doc", 300, &doc).with_env("RUSTDOCFLAGS", "-Dwarnings")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_red_test_shows_before_everything_but_words() {
+        let stages = stages(Scope::Changed);
+        let names: Vec<_> = stages.iter().map(Stage::name).collect();
+        assert_eq!(names[..5], ["fmt", "clippy", "tidy", "build", "test"]);
+    }
 }

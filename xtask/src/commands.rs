@@ -2,9 +2,9 @@
 
 use crate::options::not_an_option;
 use crate::{
-    ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
-    peer_tests, programs, promela, release, root, sanitize, stage, std_tests, sweeps, targets,
-    tidy, walk, weaken, zoo,
+    alone, ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
+    peer_tests, programs, promela, quick, record, release, root, rows, sanitize, stage, std_tests,
+    sweeps, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -79,16 +79,28 @@ const BEFORE_A_COMMIT: &[Command] = &[
         },
     },
     Command {
+        name: "quick",
+        options: quick::OPTIONS,
+        about: &[
+            "Check what a change usually breaks: format, lints, tidy, unit tests, and",
+            "the clients of the locks that it touches under loom, explored, and on",
+            "real threads. Without a file or a lock, it takes the files that differ",
+            "from the last commit. Two minutes after a change in one lock.",
+        ],
+        run: |given| tool(quick::Request::of(given), quick::run),
+    },
+    Command {
         name: "ci",
         options: "",
         about: &[
-            "Run everything that continuous integration runs: format, lints,",
-            "documentation, features, tidy and all tests. About 50 minutes.",
+            "Run what continuous integration runs: format, lints, all tests, checks of",
+            "the checks, other targets. A check in xtask/record.txt whose sources have",
+            "not changed does not run; one in ten of these runs all the same.",
         ],
         run: |given| {
             at_most_one(given, &[])?;
             // Other targets and tools of a release may be missing: this installs nothing.
-            Ok(stage::run_all_within(&ci::stages(), true, ci::TIME_MAX))
+            Ok(stage::run_all_within(&ci::stages(ci::Scope::Changed), true, ci::TIME_MAX))
         },
     },
     Command {
@@ -97,7 +109,7 @@ const BEFORE_A_COMMIT: &[Command] = &[
         about: &["Compile the lock crate with every set of its features. A minute or two."],
         run: |given| {
             at_most_one(given, &[])?;
-            features::all_compile(&root()).map_err(Failure::Broken)
+            features::all_compile(&root(), usize::MAX).map_err(Failure::Broken)
         },
     },
     Command {
@@ -128,17 +140,14 @@ const BEFORE_A_COMMIT: &[Command] = &[
 const LONGER: &[Command] = &[
     Command {
         name: "full",
-        options: "[--allow-missing]",
+        options: full::OPTIONS,
         about: &[
-            "Run the checks and tests of ci with the widest bounds of each checker,",
-            "the tools below, and AArch64 in an emulator, but not what only ci has,",
-            "such as fuzz. Hours. --allow-missing skips a stage whose tool is not",
-            "installed.",
+            "Run all stages of ci, with all checks of the record and deeper tests, and",
+            "those that take too long for each change. Hours. --stage runs one, and",
+            "--list names them, with the minutes that each took when it ran last.",
+            "--allow-missing skips a stage whose tool is not installed.",
         ],
-        run: |given| {
-            let allow_missing = at_most_one(given, &["--allow-missing"])?.is_some();
-            Ok(stage::run_all(&full::stages(), allow_missing))
-        },
+        run: |given| Ok(full::run(&full::Request::of(given).map_err(Failure::Usage)?)),
     },
     Command {
         name: "targets",
@@ -208,9 +217,24 @@ const LONGER: &[Command] = &[
         options: fuzz::OPTIONS,
         about: &[
             "Run random programs over the safe interface of the locks, for 2 minutes",
-            "unless --minutes says otherwise.",
+            "unless --minutes says otherwise. --batches runs the ones of ci, and writes",
+            "down in xtask/record.txt which ones pass.",
         ],
         run: |given| tool(fuzz::Request::of(given), fuzz::run),
+    },
+    Command {
+        name: "history",
+        options: "[--changed]",
+        about: &[
+            "Check the locks that stand for a state of the kernel's history, which the",
+            "test suites leave out, and write down in xtask/record.txt which ones",
+            "hold. --changed checks those whose sources have changed, and a tenth of",
+            "the others.",
+        ],
+        run: |given| {
+            let changed = at_most_one(given, &[record::OPTION])?.is_some();
+            rows::history(&root(), changed).map_err(Failure::Broken)
+        },
     },
     Command {
         name: "kernel",
@@ -252,6 +276,17 @@ const LONGER: &[Command] = &[
         run: |given| tool(peer_tests::Request::of(given), peer_tests::run),
     },
     Command {
+        name: "alone",
+        options: alone::OPTIONS,
+        about: &[
+            "Run each test on real threads in a process of its own. One fails that",
+            "needs what another test did before it. --shuffle also runs each test",
+            "program as a whole, in a random order that SEED decides. A minute and, at",
+            "first, some to compile; a part of ci, and with --shuffle of full.",
+        ],
+        run: |given| tool(alone::seed(given), alone::run),
+    },
+    Command {
         name: "std-tests",
         options: std_tests::OPTIONS,
         about: &[
@@ -286,7 +321,9 @@ const OF_CHECKS: &[Command] = &[
             "Weaken every memory ordering of the locks by one step, one at a time, and",
             "see if a check fails. --matrix runs all checks of each mutant, not only",
             "up to the first that fails; --full uses wider bounds; --new leaves out",
-            "those that the list of survivors has an argument for.",
+            "those that the list of survivors has an argument for. Kills are written",
+            "into xtask/record.txt, but for those with wide bounds. --changed runs the",
+            "mutants whose sources have changed, and a tenth of the others.",
         ],
         run: |given| {
             let request = weaken::Request::of(given);
@@ -299,7 +336,7 @@ const OF_CHECKS: &[Command] = &[
         options: zoo::OPTIONS,
         about: &[
             "Seed each bug of the zoo (`lockwright bugs`) in the locks, one at a time,",
-            "and see if the checkers find it.",
+            "and see if the checkers find it. It has --full and --changed as weaken.",
         ],
         run: |given| tool(zoo::Request::of(given), zoo::run),
     },
@@ -451,7 +488,7 @@ mod tests {
     #[test]
     fn a_wrong_call_is_answered_with_one_sentence_that_says_what_to_type() {
         for (arguments, expected) in [
-            (&["tydi"][..], "the commands are tidy, ci"),
+            (&["tydi"][..], "the commands are tidy, quick, ci"),
             (&["ci", "--fast"], "this command has none"),
             (&["tidy", "--error"], "the options are --errors"),
             (&["evidence", "--check", "--fresh"], "give one option"),
@@ -472,6 +509,9 @@ mod tests {
             (&["peer-tests", "--runs", "0"], "--runs 5"),
             (&["peer-tests", "--only"], "--only rwlock"),
             (&["peer-tests", "--fast"], "--runs N"),
+            (&["alone", "--shuffle"], "--shuffle 1"),
+            (&["alone", "--shuffle", "-1"], "--shuffle 1"),
+            (&["alone", "--fast"], "--shuffle SEED"),
             (&["std-tests", "--only"], "--only rwlock"),
             (&["std-tests", "--library"], "the folder `library`"),
             (&["std-tests", "--fast"], "--library FOLDER"),
@@ -487,6 +527,11 @@ mod tests {
             (&["zoo", "--only", "0"], "`lockwright bugs` lists them"),
             (&["zoo", "--json"], "--json FILE"),
             (&["zoo", "--fast"], "--only BUG"),
+            (&["quick", "mutec"], "such as `mutex` or"),
+            (&["full", "--stage", "weakness"], "such as `--stage weaken`"),
+            (&["full", "--fast"], "--stage NAME"),
+            (&["history", "--fast"], "--changed"),
+            (&["fuzz", "--batches", "--minutes", "2"], "--batches [--changed]"),
         ] {
             let message = complaint(arguments);
             assert!(message.contains(expected), "{arguments:?}: {message}");

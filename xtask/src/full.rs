@@ -1,24 +1,82 @@
 //! What takes too long for every change, or needs more than the pinned toolchain.
 
+use crate::ci::{self, Scope};
 use crate::sanitize::{self, MIRI};
-use crate::stage::Stage;
-use crate::targets::{self, PORTABLE};
+use crate::stage::{Stage, Step, run_all};
+use crate::targets::PORTABLE;
+use crate::{features, minutes, new_lock, promela};
 
-/// All stages of `cargo xtask full`.
-pub fn stages() -> Vec<Stage> {
-    let mut stages = crate::ci::checks();
-    let test = ["cargo", "test", "--workspace"];
-    stages.push(Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", "full"));
+/// As they stand in the help.
+pub const OPTIONS: &str = "[--stage NAME | --list] [--allow-missing]";
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Only this stage.
+    stage: Option<String>,
+    lists: bool,
+    allow_missing: bool,
+}
+
+impl Request {
+    /// Reads the arguments behind `full`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match *argument {
+                "--stage" => {
+                    let name = arguments.next().copied().unwrap_or_default();
+                    if !stages().iter().any(|stage| stage.name() == name) {
+                        return Err(format!(
+                            "`{name}` is not a stage; type one of `cargo xtask full --list`, such as `--stage weaken`"
+                        ));
+                    }
+                    request.stage = Some(name.to_string());
+                }
+                "--list" => request.lists = true,
+                "--allow-missing" => request.allow_missing = true,
+                other => return Err(crate::options::not_an_option(other, OPTIONS)),
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Runs the stages, or names them.
+pub fn run(request: &Request) -> bool {
+    let mut stages = stages();
+    if request.lists {
+        let last = minutes::read();
+        for stage in &stages {
+            println!("{:>18}  {}", last.of(stage.name()), stage.name());
+        }
+        return true;
+    }
+    stages.retain(|stage| request.stage.as_ref().is_none_or(|name| name == stage.name()));
+    run_all(&stages, request.allow_missing)
+}
+
+/// All stages of `cargo xtask full`: those of continuous integration, with all checks of the record, and what only runs
+/// here.
+fn stages() -> Vec<Stage> {
+    let mut stages = ci::stages(Scope::All);
+    let alone = ["cargo", "xtask", "alone", "--shuffle", "1"];
     let weaken = ["cargo", "xtask", "weaken", "--full"];
-    stages.push(Stage::command("weaken", 7200, &weaken).needing(MIRI));
-    stages.push(Stage::command("zoo", 3600, &["cargo", "xtask", "zoo", "--full"]));
-    stages.push(crate::promela::stage());
-    stages.push(Stage::command("dependents", 5400, &["cargo", "xtask", "dependents"]));
-    stages.push(whole_word());
+    stages.extend([
+        Stage::command("alone: shuffled", 900, &alone),
+        Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)),
+        Stage::new("features: all sets", 1800, Step::Call(|| features::is_green(usize::MAX))),
+        Stage::command("fuzz: new programs", 1200, &["cargo", "xtask", "fuzz", "--minutes", "10"]),
+        Stage::command("weaken: wide bounds", 7200, &weaken).needing(MIRI),
+        Stage::command("zoo: wide bounds", 3600, &["cargo", "xtask", "zoo", "--full"]),
+        promela::stage(),
+        Stage::command("dependents", 5400, &["cargo", "xtask", "dependents"]),
+        whole_word(),
+    ]);
     stages.extend(sanitize::miri());
     stages.extend(sanitize::tsan());
     stages.extend(sanitize::asan());
-    stages.extend(targets::stages());
     stages
 }
 
@@ -27,4 +85,18 @@ fn whole_word() -> Stage {
     Stage::command("whole-word", 900, &[&["cargo", "test"], &PORTABLE[..]].concat())
         .with_env("RUSTFLAGS", "--cfg lockwright_whole_word")
         .with_env("CARGO_TARGET_DIR", "target/whole-word")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_stage_of_continuous_integration_is_here_and_each_has_a_name_of_its_own() {
+        let all = stages();
+        let names: BTreeSet<_> = all.iter().map(Stage::name).collect();
+        assert_eq!(names.len(), all.len());
+        assert!(ci::stages(Scope::Changed).iter().all(|stage| names.contains(stage.name())));
+    }
 }

@@ -3,28 +3,34 @@
 
 use crate::limit::status_within;
 use crate::options::not_an_option;
+use crate::record::{self, Item, Record};
+use crate::root;
 use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
-use crate::stage::{Need, Stage};
+use crate::stage::Need;
+use crate::tidy::files;
+use crate::weaken::target_of;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// As they stand in the help.
-pub const OPTIONS: &str = "[--minutes N] [--under miri|tsan|asan]";
+pub const OPTIONS: &str = "[--minutes N] [--under miri|tsan|asan] | --batches [--changed]";
 
-/// What continuous integration takes.
-pub const MINUTES_OF_CI: f64 = 2.0;
+/// How long new programs are run that no option limits.
+const MINUTES: f64 = 2.0;
 
 /// What is asked for.
 #[derive(Debug, PartialEq)]
-pub struct Request {
-    minutes: f64,
-    under: Under,
+pub enum Request {
+    /// New programs each time.
+    New { minutes: f64, under: Under },
+    /// The programs of [`batches`]: all, or those that are due by the record.
+    Batches { changed: bool },
 }
 
 /// The tool that watches the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Under {
+pub enum Under {
     /// None: simulated, and natively.
     Nothing,
     Miri,
@@ -35,18 +41,23 @@ enum Under {
 impl Request {
     /// Reads the arguments behind `fuzz`.
     pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let mut request = Self { minutes: MINUTES_OF_CI, under: Under::Nothing };
+        match arguments {
+            ["--batches"] => return Ok(Self::Batches { changed: false }),
+            ["--batches", record::OPTION] => return Ok(Self::Batches { changed: true }),
+            _ => {}
+        }
+        let (mut minutes, mut under) = (MINUTES, Under::Nothing);
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match *argument {
                 "--minutes" => {
-                    let minutes = arguments.next().and_then(|value| value.parse().ok());
-                    let minutes = minutes.filter(|it: &f64| *it > 0.0 && it.is_finite());
+                    let given = arguments.next().and_then(|value| value.parse().ok());
+                    let given = given.filter(|it: &f64| *it > 0.0 && it.is_finite());
                     let complaint = "`--minutes` needs a number above 0, such as `--minutes 3`";
-                    request.minutes = minutes.ok_or(complaint)?;
+                    minutes = given.ok_or(complaint)?;
                 }
                 "--under" => {
-                    request.under = match arguments.next().copied() {
+                    under = match arguments.next().copied() {
                         Some("miri") => Under::Miri,
                         Some("tsan") => Under::Tsan,
                         Some("asan") => Under::Asan,
@@ -56,41 +67,76 @@ impl Request {
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
-        Ok(request)
+        Ok(Self::New { minutes, under })
     }
 }
 
-/// The programs as continuous integration runs them.
-pub fn stages() -> Vec<Stage> {
-    runs(MINUTES_OF_CI, "1")
-        .map(|(name, command)| Stage::command(name, 600, &as_strs(&command)))
-        .into()
-}
-
-fn as_strs(command: &[String]) -> Vec<&str> {
-    command.iter().map(String::as_str).collect()
-}
-
-/// Two thirds of the time simulated, one natively.
-fn runs(minutes: f64, seed: &str) -> [(&'static str, Vec<String>); 2] {
-    let run = |on: &str, part: f64| {
-        let minutes = format!("{:.2}", minutes * part);
-        let cargo = ["cargo", "run", "--quiet", "--package", PACKAGE, "--", "--on", on];
-        let cargo = cargo.into_iter().chain(["--seed", seed, "--minutes"]).map(str::to_string);
-        cargo.chain([minutes]).collect::<Vec<_>>()
-    };
-    [("fuzz-simulated", run("simulated", 2.0 / 3.0)), ("fuzz-native", run("native", 1.0 / 3.0))]
+/// Runs programs on `on`: `limit` ends them.
+fn command(on: &str, seed: u64, limit: [String; 2]) -> Vec<String> {
+    let program = target_of(&root()).join("debug").join(PACKAGE).display().to_string();
+    let seed = ["--on", on, "--seed", &seed.to_string()].map(str::to_string);
+    [program].into_iter().chain(seed).chain(limit).collect()
 }
 
 const PACKAGE: &str = "lockwright-programs";
 
+/// The programs that continuous integration runs: where, how many batches, and how many programs in each. A batch
+/// takes about ten seconds on two slow cores.
+const BATCHES: [(&str, u64, u64); 2] = [("simulated", 8, 80_000), ("native", 4, 8_000)];
+
+/// Builds the program. With the workspace, so that nothing is compiled with other features.
+fn build(root: &Path) -> Result<(), String> {
+    let cargo = ["cargo", "build", "--quiet", "--workspace", "--bin", PACKAGE];
+    match succeeds(root, &cargo.map(str::to_string), &[])? {
+        true => Ok(()),
+        false => Err(format!("{PACKAGE} does not build; the errors are above")),
+    }
+}
+
+/// Each batch, by its name in the record.
+fn batches() -> Vec<(String, Vec<String>)> {
+    let of = |(on, batches, count): (&'static str, u64, u64)| {
+        (0..batches).map(move |batch| {
+            let limit = ["--count".to_string(), count.to_string()];
+            (format!("fuzz {on} {batch}"), command(on, 1 + batch * count, limit))
+        })
+    };
+    BATCHES.into_iter().flat_map(of).collect()
+}
+
+/// Runs the batches that are due. Returns true if nothing was found.
+fn run_batches(root: &Path, changed: bool) -> Result<bool, String> {
+    let all = files::read_all(root);
+    let record = Record::read(root, &all, changed)?;
+    let item = |(name, command): &(String, Vec<String>)| {
+        let files = ["crates/programs/", "crates/sim/"].map(str::to_string).into();
+        Item { name: name.clone(), locks: None, files, text: command[1..].join(" ") }
+    };
+    build(root)?;
+    let mut is_green = true;
+    for batch in record.due("fuzz", batches(), item) {
+        eprintln!("{}: {}", batch.0, batch.1.join(" "));
+        let has_passed = succeeds(root, &batch.1, &[])?;
+        is_green &= has_passed;
+        record.write(&item(&batch), has_passed)?;
+    }
+    Ok(is_green)
+}
+
 /// Runs programs. Returns true if nothing was found.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
+    let (minutes, under) = match *request {
+        Request::Batches { changed } => return run_batches(root, changed),
+        Request::New { minutes, under } => (minutes, under),
+    };
     // Other programs each time.
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_secs() * 1_000_000);
-    if request.under == Under::Nothing {
-        for (_, command) in runs(request.minutes, &seed.to_string()) {
-            if !succeeds(root, &command, &[])? {
+    if under == Under::Nothing {
+        build(root)?;
+        // Two thirds of the time simulated, one natively.
+        for (on, part) in [("simulated", 2.0 / 3.0), ("native", 1.0 / 3.0)] {
+            let limit = ["--minutes".to_string(), format!("{:.2}", minutes * part)];
+            if !succeeds(root, &command(on, seed, limit), &[])? {
                 return Ok(false);
             }
         }
@@ -101,7 +147,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let of_package = ["--package", PACKAGE, "--", "--on", "native"];
         what.iter().chain(&of_package).map(ToString::to_string).collect()
     };
-    let (needs, command, env, forks): (&[Need], _, _, _) = match request.under {
+    let (needs, command, env, forks): (&[Need], _, _, _) = match under {
         Under::Tsan => (
             &[NIGHTLY, SOURCE],
             cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]),
@@ -127,11 +173,11 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         Under::Miri | Under::Nothing => {
             check(&[MIRI])?;
             let command = cargo(&["cargo", "+nightly", "miri", "run", "-q"]);
-            return under_miri(root, request.minutes, seed, &command);
+            return under_miri(root, minutes, seed, &command);
         }
     };
     check(needs)?;
-    let (minutes, seed) = (request.minutes.to_string(), seed.to_string());
+    let (minutes, seed) = (minutes.to_string(), seed.to_string());
     let rest = ["--minutes", &minutes].into_iter().chain(forks).chain(["--seed", &seed]);
     let rest: Vec<_> = rest.map(str::to_string).collect();
     succeeds(root, &[command, rest].concat(), &env)
@@ -183,13 +229,25 @@ mod tests {
     #[test]
     fn minutes_and_a_tool_are_read() {
         let request = Request::of(&["--minutes", "2.5", "--under", "asan"]);
-        assert_eq!(request, Ok(Request { minutes: 2.5, under: Under::Asan }));
+        assert_eq!(request, Ok(Request::New { minutes: 2.5, under: Under::Asan }));
+        let changed = Request::of(&["--batches", "--changed"]);
+        assert_eq!(changed, Ok(Request::Batches { changed: true }));
+        assert!(Request::of(&["--minutes", "2", "--batches"]).is_err());
     }
 
     #[test]
-    fn continuous_integration_runs_programs_in_both_worlds() {
-        let [(_, simulated), (_, native)] = runs(3.0, "1");
-        assert!(simulated.ends_with(&["--minutes".into(), "2.00".into()]));
-        assert!(native.contains(&"native".to_string()));
+    fn batches_run_in_both_worlds_and_no_program_twice_in_one() {
+        let names: Vec<_> = batches().into_iter().map(|batch| batch.0).collect();
+        assert_eq!(
+            (names.len(), &*names[0], &*names[11]),
+            (12, "fuzz simulated 0", "fuzz native 3")
+        );
+        let second = &batches()[1].1;
+        assert!(second.ends_with(&[
+            "--seed".into(),
+            "80001".into(),
+            "--count".into(),
+            "80000".into()
+        ]));
     }
 }

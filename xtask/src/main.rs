@@ -1,5 +1,6 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
+mod alone;
 mod c_library;
 mod ci;
 mod commands;
@@ -14,15 +15,19 @@ mod install;
 mod kernel;
 mod limit;
 mod markdown;
+mod minutes;
 mod new_lock;
 mod options;
 mod output;
 mod peer_tests;
 mod programs;
 mod promela;
+mod quick;
+mod record;
 mod release;
 mod repository;
 mod rounds;
+mod rows;
 mod sanitize;
 mod stage;
 mod std_tests;

@@ -4,6 +4,7 @@
 //! readable.
 
 use crate::limit::{output_within, status_within};
+use crate::minutes;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,10 @@ impl Stage {
         self
     }
 
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
     /// Runs it, for as long as it may take and no longer than `left`.
     fn run(&self, left: Duration) -> Verdict {
         if let Some(need) = self.needs.iter().find(|need| !need.is_met()) {
@@ -156,6 +161,9 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
                 );
             }
         }
+        if !cfg!(test) {
+            minutes::write(stage.name, took, verdict.word());
+        }
         let is_red = matches!(verdict, Verdict::Red(_));
         ended.push((stage.name, took, verdict));
         if is_red {
@@ -174,15 +182,20 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
 fn table(ended: &[(&str, Duration, Verdict)], all: Duration) -> String {
     let minutes = |took: &Duration| took.as_secs_f64() / 60.0;
     let row = |(name, took, verdict): &(&str, Duration, Verdict)| {
-        let verdict = match verdict {
-            Verdict::Green => "green",
-            Verdict::Red(_) => "RED",
-            Verdict::Missing(_) => "not run",
-        };
-        format!("{:8.1}  {name}: {verdict}\n", minutes(took))
+        format!("{:8.1}  {name}: {}\n", minutes(took), verdict.word())
     };
     let rows: String = ended.iter().map(row).collect();
     format!("== minutes\n{rows}{:8.1}  in all\n", minutes(&all))
+}
+
+impl Verdict {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::Red(_) => "RED",
+            Self::Missing(_) => "not run",
+        }
+    }
 }
 
 /// Runs a command within its time.

@@ -111,6 +111,8 @@ fn write_left_out(folder: &Path, files: &[TestFile]) -> io::Result<()> {
 pub struct Built {
     /// The test programs, by the name of their target.
     pub programs: BTreeMap<String, PathBuf>,
+    /// The same, by the path of their source.
+    pub by_source: BTreeMap<PathBuf, PathBuf>,
     /// What the compiler says of targets that do not compile.
     pub errors: BTreeMap<String, String>,
 }
@@ -126,6 +128,8 @@ struct Line {
 #[derive(Deserialize)]
 struct Target {
     name: String,
+    #[serde(default)]
+    src_path: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -171,11 +175,14 @@ pub fn build(root: &Path) -> Result<Built, String> {
 /// Compiles all tests of a workspace below the root. Returns also what cargo said, for one that has to compile.
 pub fn compile(root: &Path, folder: &str) -> Result<(Built, String), String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--tests", "--release", "--keep-going"]);
-    cargo.args(["--message-format", "json"]).current_dir(root.join(folder));
-    cargo.env("CARGO_TARGET_DIR", root.join("target"));
-    let output =
-        output_within(&mut cargo, BUILD_MAX).map_err(|why| format!("cargo build {why}"))?;
+    cargo.args(["build", "--tests", "--release", "--keep-going"]).current_dir(root.join(folder));
+    compile_by(cargo.env("CARGO_TARGET_DIR", root.join("target")))
+}
+
+/// Compiles what a command of cargo does. Returns also what cargo said.
+pub fn compile_by(cargo: &mut Command) -> Result<(Built, String), String> {
+    cargo.args(["--message-format", "json"]);
+    let output = output_within(cargo, BUILD_MAX).map_err(|why| format!("cargo {why}"))?;
     let built = Built::of(&String::from_utf8_lossy(&output.stdout));
     Ok((built, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
@@ -192,12 +199,13 @@ impl Built {
     fn of(printed: &str) -> Self {
         let mut built = Self::default();
         for line in printed.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
-            let Some(Target { name }) = line.target else { continue };
+            let Some(Target { name, src_path }) = line.target else { continue };
             if let Some(Message { level, rendered: Some(text) }) = line.message
                 && level == "error"
             {
                 *built.errors.entry(name).or_default() += &text;
             } else if let Some(program) = line.executable {
+                built.by_source.insert(src_path, program.clone());
                 built.programs.insert(name, program);
             }
         }

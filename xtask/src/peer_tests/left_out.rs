@@ -137,6 +137,7 @@ mod tests {
 
     fn built(programs: &[&str], errors: &[(&str, &str)]) -> Built {
         Built {
+            by_source: Default::default(),
             programs: programs.iter().map(|name| (name.to_string(), "program".into())).collect(),
             errors: errors
                 .iter()

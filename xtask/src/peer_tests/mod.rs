@@ -155,21 +155,30 @@ fn measure(built: &Built, name: &str, runs: usize) -> Result<Measured, String> {
 
 /// Runs a test of a program in a process of its own.
 pub fn run_test(program: &Path, name: &str, runs: &mut Runs) -> Result<(), String> {
+    run_once(&mut one_test(program, name), TIME_MAX, runs)
+}
+
+/// A process that runs one test of a program.
+pub fn one_test(program: &Path, name: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", name, "--test-threads", "1"]);
     // To print the stack of a panic that a test expects takes longer than most tests.
     command.env_remove("RUST_BACKTRACE");
-    run_once(&mut command, TIME_MAX, runs)
+    command
 }
 
 /// Runs a command that fails if a test fails.
-fn run_once(command: &mut Command, limit: Duration, runs: &mut Runs) -> Result<(), String> {
+pub fn run_once(command: &mut Command, limit: Duration, runs: &mut Runs) -> Result<(), String> {
     let start = Instant::now();
     match output_within(command, limit) {
         Ok(output) if output.status.success() => runs.times.push(start.elapsed()),
         Ok(output) => {
             let printed = [output.stdout, output.stderr].concat();
-            runs.failures.push(String::from_utf8_lossy(&printed).into_owned());
+            let mut printed = String::from_utf8_lossy(&printed).into_owned();
+            if output.status.code().is_none() {
+                printed += &format!("it was ended by a {}\n", output.status);
+            }
+            runs.failures.push(printed);
         }
         Err(late @ Stopped::Late(_)) => runs.failures.push(format!("it {late}")),
         Err(stopped) => return Err(format!("the test {stopped}")),
@@ -212,7 +221,13 @@ mod tests {
         assert!(!run("echo why; exit 101", TIME_MAX));
         assert!(!run("exit 0", TIME_MAX));
         assert!(!run("sleep 60", Duration::from_millis(100)));
-        assert_eq!(measured.ours.failures, ["why\n", "it was still running after 0.1 s"]);
+        assert!(!run("echo why; kill -9 $$", TIME_MAX));
+        let why = [
+            "why\n",
+            "it was still running after 0.1 s",
+            "why\nit was ended by a signal: 9 (SIGKILL)\n",
+        ];
+        assert_eq!(measured.ours.failures, why);
         assert_eq!(measured.ours.times.len(), 2);
     }
 }

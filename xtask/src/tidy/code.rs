@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::ops::Range;
 
 /// The lines of a Rust file three times, without their ends: each time all but one kind of text is blanked out.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Code {
     /// Code, without comments and the insides of literals.
     pub lines: Vec<String>,

@@ -19,8 +19,8 @@ fn lock_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
 
 /// The lines of code below `folder` that are not tests, with their numbers counted from 0.
 fn lines_below<'a>(source: &'a Source, folder: &str) -> impl Iterator<Item = (usize, &'a str)> {
-    let end = if source.path.starts_with(folder) { source.code.tests_begin() } else { 0 };
-    source.code.lines[..end.min(source.code.lines.len())].iter().map(String::as_str).enumerate()
+    let end = if source.path.starts_with(folder) { source.code().tests_begin() } else { 0 };
+    source.code().lines[..end.min(source.code().lines.len())].iter().map(String::as_str).enumerate()
 }
 
 /// Where code names an ordering, other than to import it.
@@ -128,8 +128,8 @@ pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding>
 /// True if line `at`, counted from 0, is in a loop of its function: a pause that is not repeated is no wait.
 fn is_in_loop(source: &Source, at: usize) -> bool {
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let mut least = indent(&source.code.lines[at]);
-    for line in source.code.lines[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
+    let mut least = indent(&source.code().lines[at]);
+    for line in source.code().lines[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
         if indent(line) >= least {
             continue;
         }

@@ -17,7 +17,7 @@ pub const CODE: &str = "`";
 pub fn texts(source: &Source) -> Vec<Vec<(usize, &str)>> {
     if source.is_rust() {
         let numbered = |lines| -> Vec<_> { number(lines).collect() };
-        return vec![numbered(&source.code.comments), numbered(&source.code.literals)];
+        return vec![numbered(&source.code().comments), numbered(&source.code().literals)];
     }
     if source.path.ends_with(".md") { vec![markdown_lines(source)] } else { Vec::new() }
 }
@@ -33,7 +33,7 @@ pub fn markdown_lines(source: &Source) -> Vec<(usize, &str)> {
 
 /// The lines that have a comment and are not in a block of code inside of one.
 pub fn comment_lines(source: &Source) -> Vec<(usize, &str)> {
-    let commented = number(&source.code.comments).filter(|(_, line)| !line.trim().is_empty());
+    let commented = number(&source.code().comments).filter(|(_, line)| !line.trim().is_empty());
     without_fences(commented, comment_text)
 }
 

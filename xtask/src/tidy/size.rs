@@ -38,7 +38,7 @@ pub fn files_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
 
 /// Functions have at most 70 lines, better 50.
 pub fn functions_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
-    let functions = functions(&source.code.lines);
+    let functions = functions(&source.code().lines);
     let judged = functions.iter().flat_map(|function| {
         let what = format!("`{}`", function.name);
         judge(source, function.line, &what, function.lines, FUNCTION_LINES_GOOD, FUNCTION_LINES_MAX)

@@ -1,23 +1,27 @@
 //! The files that rules look at, and what they find.
 
 use super::code::Code;
+use std::sync::OnceLock;
 
 /// A file of the repository.
+#[derive(Clone)]
 pub struct Source {
     /// Its path from the root, with `/`.
     pub path: String,
     /// Its text.
     pub text: String,
-    /// For Rust: the text taken apart.
-    pub code: Code,
+    code: OnceLock<Code>,
 }
 
 impl Source {
     /// The file at `path` with this text.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        let (path, text) = (path.into(), text.into());
-        let code = if path.ends_with(".rs") { Code::of(&text) } else { Code::default() };
-        Self { path, text, code }
+        Self { path: path.into(), text: text.into(), code: OnceLock::new() }
+    }
+    /// For Rust: the text taken apart.
+    pub fn code(&self) -> &Code {
+        let code = || if self.is_rust() { Code::of(&self.text) } else { Code::default() };
+        self.code.get_or_init(code)
     }
     /// True if it is Rust.
     pub fn is_rust(&self) -> bool {

@@ -15,7 +15,7 @@ fn bad_lines<'a>(
 }
 
 fn code_lines(source: &Source) -> impl Iterator<Item = &str> {
-    source.code.lines.iter().map(String::as_str)
+    source.code().lines.iter().map(String::as_str)
 }
 
 /// No notes to oneself; clippy finds placeholder macros.

@@ -175,7 +175,7 @@ impl Text<'_> {
         let lines: BTreeSet<_> = attributes.chain([body]).flatten().collect();
         let is_code = |line: &&usize| {
             let is_in = |it: &[String]| it.get(**line - 1).is_some_and(|it| !it.trim().is_empty());
-            is_in(&source.code.lines) || is_in(&source.code.literals)
+            is_in(&source.code().lines) || is_in(&source.code().literals)
         };
         lines.iter().filter(is_code).count()
     }

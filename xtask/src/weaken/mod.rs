@@ -16,12 +16,13 @@ use crate::edits;
 use crate::limit::is_interrupted;
 use crate::options::not_an_option;
 use crate::output::{self, Place, say};
+use crate::record::{self, Item, Record};
 use crate::tidy::{Source, files};
 use crate::workers::on_all;
 use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
-use scan::{CRATE, Complaint};
-pub use scan::{Site, scan as sites_of};
+use scan::Complaint;
+pub use scan::{CRATE, Site, scan as sites_of};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,8 +32,7 @@ use survivors::Survivor;
 use table::{Checker, checker_of};
 
 /// As they stand in the help.
-pub const OPTIONS: &str =
-    "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--new]";
+pub const OPTIONS: &str = "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--new] [--changed]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct Request {
     full: bool,
     /// Only mutants without an argument: one that survives as argued takes as long as many that are killed.
     unargued: bool,
+    /// Only mutants that are due by the record, which is not written.
+    changed: bool,
 }
 
 impl Request {
@@ -71,6 +73,7 @@ impl Request {
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
                 "--new" => request.unargued = true,
+                record::OPTION => request.changed = true,
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
@@ -107,11 +110,39 @@ impl Request {
 
 /// One site, weakened one step.
 struct Mutant {
+    /// Its name in the record: the file, the number of the site in the file, and what it becomes.
+    name: String,
     /// The number of its site.
     site: usize,
     /// What stands there instead; empty if nothing does.
     to: &'static str,
     checker: Checker,
+}
+
+impl Mutant {
+    /// True if its checks are run: not without a tool for them, and not if it is left out because of its argument.
+    fn is_run(&self, site: &Site, survivors: &[Survivor], request: &Request) -> bool {
+        let is_argued = || survivors.iter().any(|survivor| survivor.is(site, self.to));
+        match self.checker {
+            Checker::Loom(_) => request.wants_checker("loom") && !(request.unargued && is_argued()),
+            Checker::Miri(_) | Checker::Nobody => false,
+        }
+    }
+    /// What decides whether it is killed.
+    fn item(&self, site: &Site) -> Item<'static> {
+        let locks = match self.checker {
+            Checker::Loom(locks) => locks.to_vec(),
+            Checker::Miri(_) | Checker::Nobody => Vec::new(),
+        };
+        let files = [
+            "crates/model/src/",
+            "crates/clients/src/",
+            "crates/conformance/src/",
+            "xtask/src/weaken/",
+        ];
+        let files = files.map(str::to_string).into_iter().chain([site.path.clone()]).collect();
+        Item { name: self.name.clone(), locks: Some(locks), files, text: String::new() }
+    }
 }
 
 /// What one check may take.
@@ -139,10 +170,18 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let (file, name) = (survivors::FILE, survivor.name());
         return Err(format!("{file}: {name} fits several mutants; write their lines differently"));
     }
-    let mutants = mutants(&sites, request)?;
+    let mut mutants = mutants(&sites, request)?;
     if mutants.is_empty() {
         let only = request.only.as_deref().unwrap_or_default();
         return Err(format!("no ordering is at `{only}`; name a file, or a file and a line"));
+    }
+    let record = Record::read(root, &all, request.changed)?;
+    if request.changed {
+        mutants.retain(|it| it.is_run(&sites[it.site], &survivors, request));
+    }
+    let mutants = record.due("weaken", mutants, |it| it.item(&sites[it.site]));
+    if mutants.is_empty() {
+        return Ok(true);
     }
     let runner = build(root, &all, &sites, request)?;
     let has_miri = request.wants_checker("miri") && prepare_miri(&mutants, &runner, request)?;
@@ -150,6 +189,11 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let reports = on_all(&mutants, |mutant| {
         let report = judge(mutant, &sites[mutant.site], &survivors, &runner, has_miri, request)?;
         say(&request.json, &report.line());
+        // Within the bounds of continuous integration.
+        if !request.full && report.verdict != Verdict::NotRun {
+            let item = mutant.item(&sites[mutant.site]);
+            record.write(&item, report.verdict == Verdict::Killed)?;
+        }
         Ok(report)
     })?;
     let stale = stale(&survivors, &sites, &mutants, &reports);
@@ -194,14 +238,22 @@ pub fn is_watched(path: &str) -> bool {
 /// All mutants that are asked for, in the order of their sites.
 fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
     let mut mutants = Vec::new();
+    let mut in_file = 0;
     for (number, site) in sites.iter().enumerate() {
+        in_file = match number.checked_sub(1) {
+            Some(before) if sites[before].path == site.path => in_file + 1,
+            _ => 1,
+        };
         let path = site.path.trim_start_matches(CRATE);
         let checker = checker_of(path).ok_or_else(|| {
             let what = "has orderings and no checker; add it to xtask/src/weaken/table.rs";
             format!("{} {what}", site.path)
         })?;
         if request.wants(site) {
-            let mutant = |to| Mutant { site: number, to, checker };
+            let file = site.path.trim_start_matches(CRATE);
+            let becomes = |to: &str| if to.is_empty() { "removed".into() } else { to.to_string() };
+            let name = |to| format!("mutant {file} {in_file} {}", becomes(to));
+            let mutant = |to| Mutant { name: name(to), site: number, to, checker };
             mutants.extend(site.weaker().into_iter().map(mutant));
         }
     }

@@ -100,7 +100,7 @@ pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
     let (mut sites, mut complaints) = (Vec::new(), Vec::new());
     for (what, line, span) in found {
         // From there on all is for tests.
-        if line > source.code.tests_begin() {
+        if line > source.code().tests_begin() {
             continue;
         }
         let code = source.text.lines().nth(line - 1).unwrap_or_default().trim().to_string();
@@ -127,7 +127,7 @@ pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
 fn behind_tests(source: &Source) -> Option<usize> {
     let mut depth = 0;
     let mut has_ended = false;
-    for (at, line) in source.code.lines.iter().enumerate().skip(source.code.tests_begin() + 1) {
+    for (at, line) in source.code().lines.iter().enumerate().skip(source.code().tests_begin() + 1) {
         for c in line.chars().filter(|c| !c.is_whitespace()) {
             if has_ended {
                 return Some(at + 1);

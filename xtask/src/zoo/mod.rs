@@ -10,7 +10,8 @@ mod tested;
 
 use crate::options::not_an_option;
 use crate::output::{self, Place, say};
-use crate::tidy::files;
+use crate::record::{self, Item, Record};
+use crate::tidy::{Source, files};
 use crate::weaken;
 use crate::workers::on_all;
 use checker::{How, Job, Said};
@@ -23,7 +24,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// As they stand in the help.
-pub const OPTIONS: &str = "[--only BUG] [--json FILE|-] [--matrix] [--full]";
+pub const OPTIONS: &str = "[--only BUG] [--json FILE|-] [--matrix] [--full] [--changed]";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Request {
     matrix: bool,
     /// Wider bounds.
     full: bool,
+    /// Only bugs that are due by the record, which is not written.
+    changed: bool,
 }
 
 impl Request {
@@ -61,6 +64,7 @@ impl Request {
                 "--json" => request.json = Some(value("--json FILE")?.to_string()),
                 "--matrix" => request.matrix = true,
                 "--full" => request.full = true,
+                record::OPTION => request.changed = true,
                 other => return Err(not_an_option(other, OPTIONS)),
             }
         }
@@ -76,11 +80,17 @@ type Results = Vec<(Job, Vec<Said>)>;
 
 /// Does what is asked for. Returns true if every bug is killed and the correct code is not.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let (copy, folder) = (build(root)?, programs(root));
+    let all = files::read_all(root);
+    let record = Record::read(root, &all, request.changed)?;
+    let wanted = Bug::all().filter(|bug| request.only.is_none_or(|only| only == bug.row));
+    let wanted = record.due("zoo", wanted.collect(), |bug| item(bug));
+    if wanted.is_empty() {
+        return Ok(true);
+    }
+    let (copy, folder) = (build(root, &all)?, programs(root));
     let start = Instant::now();
-    let wanted = || Bug::all().filter(|bug| request.only.is_none_or(|only| only == bug.row));
-    let tested: Vec<_> = wanted().filter(|bug| !bug.tests.is_empty()).collect();
-    let bugs: Vec<_> = wanted().filter(|bug| jobs_of(bug).next().is_some()).collect();
+    let tested: Vec<_> = wanted.iter().copied().filter(|bug| !bug.tests.is_empty()).collect();
+    let bugs: Vec<_> = wanted.iter().copied().filter(|bug| jobs_of(bug).next().is_some()).collect();
     let of_tests = run_tests(root, copy, &tested, request)?;
     let seen = on_all(&bugs, |bug| {
         let said = jobs_of(bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
@@ -106,7 +116,29 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     }
     say(&request.json, &document.summary());
     output::write(&request.json, &document)?;
+    // Not before the correct code has passed the same checks.
+    for bug in wanted.iter().filter(|_| !request.full) {
+        record.write(&item(bug), document.is_killed(bug))?;
+    }
     Ok(document.is_green())
+}
+
+/// What decides whether a bug is found: its locks and its checkers.
+fn item(bug: &'static Bug) -> Item<'static> {
+    let always = ["clients/src/", "conformance/", "../xtask/src/weaken/", "../xtask/src/zoo/"];
+    let of_checkers = bug.seen.by.iter().flat_map(|checker| match checker {
+        Checker::Loom | Checker::Shuttle => &["model/src/"][..],
+        Checker::Explore | Checker::Fairness | Checker::Explored => &["sim/", "cells/src/"],
+        Checker::Native => &["locks/tests/"],
+    });
+    let of_tests = bug.tests.iter().map(|test| test.package.trim_start_matches("lockwright-"));
+    let of_edits = bug.edits.iter().map(|edit| format!("{}{}", weaken::CRATE, edit.file));
+    let files = always.iter().chain(of_checkers).copied().chain(of_tests);
+    let files = files.map(|it| format!("crates/{it}").replace("crates/../", "")).chain(of_edits);
+    // A test of a package runs more than the locks of the bug.
+    let locks = bug.tests.is_empty().then(|| bug.locks.to_vec());
+    let (name, text) = (format!("bug {}", bug.row), format!("{bug:?}"));
+    Item { name, locks, files: files.collect(), text }
 }
 
 /// The rows of all bugs.
@@ -184,12 +216,11 @@ fn programs(root: &Path) -> PathBuf {
 }
 
 /// Builds the programs of all checkers. Returns the folder of the copy.
-fn build(root: &Path) -> Result<PathBuf, String> {
+fn build(root: &Path, all: &[Source]) -> Result<PathBuf, String> {
     eprintln!(
         "building a copy of the locks with all bugs, and its checkers; this can take ten minutes if it is not built yet"
     );
-    let all = files::read_all(root);
-    weaken::build_copy(root, &all, &weaken::sites(&all)?)
+    weaken::build_copy(root, all, &weaken::sites(all)?)
 }
 
 /// Runs `lockwright explore` where the locks have a bug. The arguments are its own, `--bug` among them.
@@ -198,7 +229,7 @@ pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
     let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
     let bug = row.and_then(Bug::called);
     let bug = bug.ok_or("name a bug, such as `--bug 45`; `lockwright bugs` lists all")?;
-    build(root)?;
+    build(root, &files::read_all(root))?;
     let mut command = Command::new(programs(root).join(weaken::copy::LAB));
     command.arg("explore").args(given).env(weaken::copy::VARIABLE, bug.choice());
     let status = command.status().map_err(|error| format!("explore cannot run: {error}"))?;

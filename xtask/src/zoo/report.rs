@@ -222,6 +222,11 @@ impl Document {
             !self.clean.is_empty() || !self.rows.is_empty() && self.rows.iter().all(is_native);
         self.reported.is_empty() && is_compared && self.rows.iter().all(is_seen)
     }
+    /// True if `bug` is killed, and only with the bug.
+    pub fn is_killed(&self, bug: &Bug) -> bool {
+        let is_killed = |row: &Row| row.row == bug.row && row.verdict == Verdict::Killed;
+        self.reported.is_empty() && self.rows.iter().any(is_killed)
+    }
     /// One line.
     pub fn summary(&self) -> String {
         let survived = self.rows.iter().filter(|row| row.verdict == Verdict::Survived).count();
