@@ -29,6 +29,8 @@ pub fn stages(scope: Scope) -> Vec<Stage> {
         Stage::command("clippy", 600, &clippy),
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&root(), false))),
         Stage::command("build", 1500, &[&test[..], &["--no-run"]].concat()),
+        // They take seconds, and otherwise those of the last package come after minutes of other tests.
+        Stage::command("unit tests", 600, &[&test[..], &["--lib", "--bins"]].concat()),
         // The README's test command, which explores more here.
         Stage::command("test", 3600, &test).with_env("LOCKWRIGHT_CHECK", depth),
         Stage::command("alone", 600, &["cargo", "xtask", "alone"]),
@@ -97,6 +99,6 @@ mod tests {
     fn a_red_test_shows_before_everything_but_words() {
         let stages = stages(Scope::Changed);
         let names: Vec<_> = stages.iter().map(Stage::name).collect();
-        assert_eq!(names[..5], ["fmt", "clippy", "tidy", "build", "test"]);
+        assert_eq!(names[..6], ["fmt", "clippy", "tidy", "build", "unit tests", "test"]);
     }
 }
