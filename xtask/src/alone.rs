@@ -62,8 +62,8 @@ pub fn seed(arguments: &[&str]) -> Result<Option<u64>, String> {
     }
 }
 
-/// Runs the tests and, with a seed, each program also as a whole, in the order of the seed. Returns true if the tests of
-/// [`KNOWN`] fail and no others.
+/// Runs the tests and, with a seed, each program also as a whole, in the order of the seed. Returns true if the tests
+/// of [`KNOWN`] fail and no others.
 pub fn run(root: &Path, seed: &Option<u64>) -> Result<bool, String> {
     eprintln!("alone: compiling the tests");
     let built = build(root)?;

@@ -36,8 +36,8 @@ pub fn item(lock: &str) -> Item<'_> {
     Item { name: format!("history {lock}"), locks: Some(vec![lock]), files, ..Item::default() }
 }
 
-/// Runs the checks of these locks: under loom, in sampled schedules on a simulated machine, and on real threads. Returns
-/// true if all hold.
+/// Runs the checks of these locks: under loom, in sampled schedules on a simulated machine, and on real threads.
+/// Returns true if all hold.
 ///
 /// # Errors
 /// If one cannot be run.

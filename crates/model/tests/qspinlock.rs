@@ -84,8 +84,8 @@ fn explore_on<C: Client>(machines: Vec<(&str, MachineSettings)>, events: &[Event
     }
 }
 
-/// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends. Nothing is explored if
-/// the lock is not due.
+/// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends. Nothing is explored
+/// if the lock is not due.
 fn cna_holds<C: CnaPolicy>(lock: &str, events: &[Event]) {
     if !find(lock).is_none_or(is_due) {
         return;
