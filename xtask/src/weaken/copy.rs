@@ -167,9 +167,7 @@ fn manifest(root: &Path) -> io::Result<String> {
         true => line.replace("crates/", FOLDER).replace(", \"xtask\"", ""),
         false => in_copy(line),
     });
-    let manifest = lines.collect::<Vec<_>>().join("\n") + "\n";
-    // Loom runs for minutes here.
-    Ok(manifest.replace("[profile.dev.package.lockwright-model]\nopt-level = 0\n", ""))
+    Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
 }
 
 /// The text of a file, with each of its sites and edits asking what it should be.
