@@ -24,7 +24,10 @@
  * - Memory. No function allocates, with the exceptions that lw_prepare names. None calls back.
  * - Limits. Up to 65,532 threads of a process can wait in queues. More look again every millisecond, in no order.
  * - Signals. A handler must not wait for a lock that the thread it interrupted holds or is about to take, nor for a
- *   lock whose owner waits for one that the interrupted thread is about to take.
+ *   lock whose owner waits for one that the interrupted thread is about to take. The handler of a fault (SIGSEGV,
+ *   SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) can interrupt an operation on an lw_rwlock_t, an lw_percpu_rwlock_t or an
+ *   lw_semaphore_t where no other handler can, if that lock lies in the memory that faults, or if such a signal is
+ *   sent. Then it must not use locks of these types, and must return or end the process.
  * - Fork. A child may use the locks, but for lw_rwsem_t. What another thread of the parent held stays held.
  * - The environment variable LOCKWRIGHT_MEMBARRIER=off keeps the locks from calling membarrier. A program with a filter
  *   of system calls calls lw_prepare first.

@@ -11,6 +11,14 @@
 //! allocator, in a signal handler that interrupted an operation on another lock, and in a thread that is about to exit.
 //! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
 //! thread first uses them. Another: see [`prepare`] about `fork`.
+//!
+//! # Handlers of faults
+//!
+//! A lock may lie in memory that the program protects, as collectors and checkpointers do, if its handler mends the
+//! fault and returns. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can
+//! interrupt an operation on an [`RwLock`](crate::RwLock), a [`PercpuRwLock`](crate::PercpuRwLock), a fair one or a
+//! [`Semaphore`](crate::Semaphore) where no other handler can: if that lock lies in such memory, or if such a signal is
+//! sent. Then it must not use locks of these types, and it must return or end the process, not jump.
 
 // - `cells`: the platform and its cells, which are those of `hardware`.
 // - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling

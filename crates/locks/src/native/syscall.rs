@@ -136,25 +136,41 @@ pub(super) fn visit_all_cpus() -> bool {
 /// The signals that a thread lets wait, as the kernel keeps them: 64 on all architectures here.
 pub(super) struct Signals(u64);
 
+const SIG_BLOCK: c_int = 0;
 const SIG_SETMASK: c_int = 2;
 
-/// Lets all signals wait that can; returns those that did before.
+/// The signals that a fault raises in the thread that made it, by their numbers on all architectures here: `SIGILL`,
+/// `SIGTRAP`, `SIGBUS`, `SIGFPE`, `SIGSEGV`, `SIGSYS`. The kernel ends a process that blocks one of them when it comes.
+const OF_FAULTS: [u32; 6] = [4, 5, 7, 8, 11, 31];
+
+/// All signals but those of faults.
+const WAITING: u64 = {
+    let (mut set, mut at) = (u64::MAX, 0);
+    while at < OF_FAULTS.len() {
+        set &= !(1 << (OF_FAULTS[at] - 1));
+        at += 1;
+    }
+    set
+};
+
+/// Lets all signals wait that can, except those of faults: a lock may lie in memory that the program protects, and
+/// whose faults it handles. Returns the signals that waited before.
 pub(super) fn block_signals() -> Signals {
     let mut before = Signals(0);
-    set_signals(u64::MAX, &raw mut before.0);
+    set_signals(SIG_BLOCK, WAITING, &raw mut before.0);
     before
 }
 
 /// Undoes [`block_signals`].
 pub(super) fn restore_signals(before: Signals) {
-    set_signals(before.0, core::ptr::null_mut());
+    set_signals(SIG_SETMASK, before.0, core::ptr::null_mut());
 }
 
-fn set_signals(blocked: u64, before: *mut u64) {
+fn set_signals(how: c_int, signals: u64, before: *mut u64) {
     if cfg!(miri) {
         return;
     }
     let size = size_of::<u64>();
     // SAFETY: reads one set and writes one, or none if `before` is null.
-    unsafe { syscall(number::RT_SIGPROCMASK, SIG_SETMASK, &raw const blocked, before, size) };
+    unsafe { syscall(number::RT_SIGPROCMASK, how, &raw const signals, before, size) };
 }

@@ -138,7 +138,7 @@ pub unsafe trait SleepStorage: QueueNodes {
     fn epoch() -> u32 {
         0
     }
-    /// Runs `section`, in which no signal handler interrupts the thread.
+    /// Runs `section`, in which no signal handler interrupts the thread, except those of faults.
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         section()
     }

@@ -4,6 +4,7 @@
 mod barrier;
 mod children;
 mod fair_mutex;
+mod faults;
 mod fork;
 #[cfg(any(feature = "arc_lock", feature = "serde"))]
 mod forwarded;
