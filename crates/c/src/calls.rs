@@ -14,6 +14,12 @@ const NS_PER_S: i64 = 1_000_000_000;
 
 /// A lock that a thread need not wait for as long as it takes.
 pub(crate) trait LockUntil: RawLock {
+    /// The first step of a thread that waits then: takes the lock if it is free and not reserved for a thread that waits.
+    /// Returns `true` if it did.
+    #[inline(always)]
+    fn take_at_once(&self) -> bool {
+        self.try_lock()
+    }
     /// Takes the lock before the deadline. Returns `true` if it did.
     fn take_until(&self, deadline_ns: u64) -> bool;
 }
@@ -25,6 +31,10 @@ pub(crate) trait LockSharedUntil: LockUntil {
 }
 
 impl LockUntil for RawMutex<Native> {
+    #[inline(always)]
+    fn take_at_once(&self) -> bool {
+        self.take_free()
+    }
     fn take_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }

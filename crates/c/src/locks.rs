@@ -18,7 +18,7 @@ macro_rules! exclusive {
         pub unsafe extern "C" fn $lock(lock: *const $Lock) {
             // SAFETY: the caller's lock.
             let lock = unsafe { &*lock };
-            if !lock.try_lock() {
+            if !lock.take_at_once() {
                 keep_errno(|| lock.lock());
             }
         }

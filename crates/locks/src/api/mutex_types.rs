@@ -54,7 +54,9 @@ macro_rules! mutex_types {
         /// A thread that comes when the lock is free takes it, even if other threads sleep for it. That makes the lock
         /// fast. The threads that sleep are woken in turn. One that has been woken and still finds the lock held 4 ms
         /// later reserves it. From then on only threads that were woken get the lock, until this one has had it. If
-        /// they have no CPU for 50 us while the lock is free, another thread may take it.
+        /// they have no CPU for 50 us while the lock is free, another thread may take it. So may an attempt at any
+        /// time: `try_lock` fails only if a thread holds the lock, or if it was given to a thread by `unlock_fair`.
+        /// A thread that only makes attempts can overtake a waiter for longer.
         ///
         /// # Time-outs
         ///

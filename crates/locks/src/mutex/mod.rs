@@ -93,7 +93,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || self.take_unreserved() || P::has_forked() && self.take_abandoned()
+        self.take_free() || self.attempt() || P::has_forked() && self.take_abandoned()
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -113,7 +113,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.state);
         // ordering: Relaxed; nothing is read through it.
-        self.state.load(Relaxed) & HELD != 0
+        let seen = self.state.load(Relaxed);
+        seen & HELD != 0 || seen & GIVEN != 0 && !P::has_forked()
     }
     fn word_is_legal(word: u32) -> bool {
         // Of the spinners: the state is not a lock word of the queued spinlock's kind.
@@ -215,6 +216,23 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
         seen & (HELD | KEPT) == 0
             && self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed).is_ok()
+    }
+
+    /// Takes the lock if no thread holds it and it is not given to one, also if it is reserved, and leaves what the
+    /// word says. So it stays reserved for the waiters that were woken: a release wakes the one that goes to sleep
+    /// meanwhile.
+    fn attempt(&self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        while seen & (HELD | GIVEN) == 0 {
+            // free, reserved or not -> held, reserved or not
+            // ordering: Acquire; F1. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
     }
 
     /// A release where a thread may sleep.

@@ -82,7 +82,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
                 return true;
             }
             if is_over() {
-                return false;
+                // A woken waiter was not kept out.
+                return self.woken == WokenHow::No && self.mutex.attempt();
             }
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
                 self.as_sleeper = Some(self.mark.count_sleeper());
