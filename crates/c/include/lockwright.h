@@ -12,6 +12,7 @@
  *     EBUSY      an attempt that does not wait did not get the lock
  *     ETIMEDOUT  the deadline has passed
  *     EINVAL     no such clock, tv_nsec not from 0 to 999999999, or a number out of range; nothing was done
+ *     EAGAIN     8,388,608 readers hold the lock, and one more cannot be counted; nothing was done
  *     EOVERFLOW  there would be too many permits; nothing was done
  *   The others cannot fail. No function changes errno. Pointers must not be null.
  * - Deadlines. `..._until` waits until `deadline`, a time of `clock` (seconds and nanoseconds, not a duration). `clock`
@@ -167,7 +168,8 @@ void lw_rwlock_unlock_fair(lw_rwlock_t *lock);
 /* The writer goes on as a reader; no thread writes in between. */
 void lw_rwlock_downgrade(lw_rwlock_t *lock);
 
-/* Readers. If 8,388,608 of them hold the lock, the next one waits. */
+/* Readers. If 8,388,608 of them hold the lock, the next one cannot be counted: functions with a result return EAGAIN, and
+ * the others print a message and end the process. So it is with the readers of an lw_percpu_rwlock_t. */
 void lw_rwlock_lock_shared(lw_rwlock_t *lock);
 /* For a thread that reads already: does not wait for writers that wait. */
 void lw_rwlock_lock_shared_again(lw_rwlock_t *lock);

@@ -1,7 +1,7 @@
 //! What functions for C have in common: deadlines, results, errno.
 
 use core::ffi::c_int;
-use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, EBUSY, EINVAL, ETIMEDOUT, timespec};
+use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, EAGAIN, EBUSY, EINVAL, ETIMEDOUT, timespec};
 use lockwright::mutex::RawMutex;
 use lockwright::native::{Native, deadline_of_date};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
@@ -14,8 +14,8 @@ const NS_PER_S: i64 = 1_000_000_000;
 
 /// A lock that a thread need not wait for as long as it takes.
 pub(crate) trait LockUntil: RawLock {
-    /// The first step of a thread that waits then: takes the lock if it is free and not reserved for a thread that waits.
-    /// Returns `true` if it did.
+    /// The first step of a thread that waits then: takes the lock if it is free and not reserved for a waiter. Returns
+    /// `true` if it did.
     #[inline(always)]
     fn take_at_once(&self) -> bool {
         self.try_lock()
@@ -26,6 +26,15 @@ pub(crate) trait LockUntil: RawLock {
 
 /// The same of locks with readers.
 pub(crate) trait LockSharedUntil: LockUntil {
+    /// As `take_at_once`, as a reader.
+    #[inline(always)]
+    fn take_shared_at_once(&self) -> bool {
+        self.try_lock_shared()
+    }
+    /// Takes the lock together with other readers. Returns `false` if one more cannot be counted.
+    fn take_shared(&self) -> bool;
+    /// Returns `true` if one more reader cannot be counted.
+    fn is_full(&self) -> bool;
     /// Takes the lock together with other readers before the deadline. Returns `true` if it did.
     fn take_shared_until(&self, deadline_ns: u64) -> bool;
 }
@@ -48,21 +57,50 @@ where
     }
 }
 impl LockUntil for RawRwLock<Native> {
+    #[inline(always)]
+    fn take_at_once(&self) -> bool {
+        self.take_unreserved()
+    }
     fn take_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
 }
 impl LockSharedUntil for RawRwLock<Native> {
+    #[inline(always)]
+    fn take_shared_at_once(&self) -> bool {
+        self.take_shared_unreserved()
+    }
+    fn take_shared(&self) -> bool {
+        self.lock_shared_unless_full()
+    }
+    fn is_full(&self) -> bool {
+        RawRwLock::is_full(self)
+    }
     fn take_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_shared_until(deadline_ns)
     }
 }
 impl LockUntil for RawPercpuRwLock<Native> {
+    #[inline(always)]
+    fn take_at_once(&self) -> bool {
+        // A writer may interrupt all CPUs: to keep errno costs nothing compared with that.
+        false
+    }
     fn take_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
 }
 impl LockSharedUntil for RawPercpuRwLock<Native> {
+    #[inline(always)]
+    fn take_shared_at_once(&self) -> bool {
+        self.take_shared_unreserved()
+    }
+    fn take_shared(&self) -> bool {
+        self.lock_shared_in_unless_full().is_some()
+    }
+    fn is_full(&self) -> bool {
+        RawPercpuRwLock::is_full(self)
+    }
     fn take_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_shared_until(deadline_ns)
     }
@@ -73,6 +111,14 @@ impl LockUntil for RwSem<Native> {
     }
 }
 impl LockSharedUntil for RwSem<Native> {
+    fn take_shared(&self) -> bool {
+        self.lock_shared();
+        true
+    }
+    fn is_full(&self) -> bool {
+        // It can count more than any process can make.
+        false
+    }
     fn take_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_shared_within(Until::deadline(deadline_ns))
     }
@@ -102,6 +148,25 @@ pub(crate) unsafe fn deadline_ns(clock: c_int, deadline: *const timespec) -> Opt
 #[inline(always)]
 pub(crate) fn taken(is_taken: bool) -> c_int {
     if is_taken { 0 } else { EBUSY }
+}
+
+/// What a function returns that takes a lock with readers, without waiting or with a deadline.
+pub(crate) fn unless_full(result: c_int, lock: &impl LockSharedUntil) -> c_int {
+    match result {
+        EBUSY | ETIMEDOUT if lock.is_full() => EAGAIN,
+        result => result,
+    }
+}
+
+/// A reader cannot be counted, and its function returns nothing: says so and ends the process.
+#[cold]
+pub(crate) fn too_many_readers() -> ! {
+    const SAID: &str =
+        "lockwright: 8,388,608 readers hold the lock, and one more cannot be counted\n";
+    // SAFETY: reads the text.
+    unsafe { libc::write(2, SAID.as_ptr().cast(), SAID.len()) };
+    // SAFETY: ends the process.
+    unsafe { libc::abort() }
 }
 
 /// Runs `take` with a deadline: what a function returns that has one.

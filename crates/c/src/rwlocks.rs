@@ -1,6 +1,8 @@
 //! Locks with one writer or many readers.
 
-use crate::calls::{LockSharedUntil, LockUntil, keep_errno, taken, taken_until};
+use crate::calls::{
+    LockSharedUntil, LockUntil, keep_errno, taken, taken_until, too_many_readers, unless_full,
+};
 use crate::locks::exclusive;
 use core::ffi::c_int;
 use libc::timespec;
@@ -18,15 +20,16 @@ macro_rules! shared {
         pub unsafe extern "C" fn $lock(lock: *const $Lock) {
             // SAFETY: the caller's lock.
             let lock = unsafe { &*lock };
-            if !lock.try_lock_shared() {
-                keep_errno(|| lock.lock_shared());
+            if !lock.take_shared_at_once() && !keep_errno(|| lock.take_shared()) {
+                too_many_readers();
             }
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
             // SAFETY: the caller's lock.
-            taken(unsafe { &*lock }.try_lock_shared())
+            let lock = unsafe { &*lock };
+            unless_full(taken(lock.try_lock_shared()), lock)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
@@ -39,7 +42,8 @@ macro_rules! shared {
             let lock = unsafe { &*lock };
             let take = |deadline_ns| lock.take_shared_until(deadline_ns);
             // SAFETY: the caller's deadline.
-            unsafe { taken_until(clock, deadline, take) }
+            let result = unsafe { taken_until(clock, deadline, take) };
+            unless_full(result, lock)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
@@ -115,8 +119,8 @@ of_holder! {
 pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Native>) {
     // SAFETY: the caller's lock.
     let lock = unsafe { &*lock };
-    if !lock.try_lock_shared_again() {
-        keep_errno(|| lock.lock_shared());
+    if !lock.try_lock_shared_again() && !keep_errno(|| lock.take_shared()) {
+        too_many_readers();
     }
 }
 
@@ -125,14 +129,17 @@ pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Nati
 pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native>) {
     // SAFETY: the caller's lock.
     let lock = unsafe { &*lock };
-    keep_errno(|| lock.lock_upgradable());
+    if !keep_errno(|| lock.lock_upgradable_unless_full()) {
+        too_many_readers();
+    }
 }
 
 /// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_try_lock_upgradable(lock: *const RawRwLock<Native>) -> c_int {
     // SAFETY: the caller's lock.
-    taken(unsafe { &*lock }.try_lock_upgradable())
+    let lock = unsafe { &*lock };
+    unless_full(keep_errno(|| taken(lock.try_lock_upgradable())), lock)
 }
 
 /// See `lockwright.h`.
@@ -144,8 +151,10 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable_until(
 ) -> c_int {
     // SAFETY: the caller's lock.
     let lock = unsafe { &*lock };
+    let take = |deadline_ns| lock.lock_upgradable_until(deadline_ns);
     // SAFETY: the caller's deadline.
-    unsafe { taken_until(clock, deadline, |deadline_ns| lock.lock_upgradable_until(deadline_ns)) }
+    let result = unsafe { taken_until(clock, deadline, take) };
+    unless_full(result, lock)
 }
 
 /// See `lockwright.h`.

@@ -10,7 +10,7 @@ use crate::thread::{keep_errno, tid};
 use crate::time::{deadline_ns, is_clock, is_time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use libc::{EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
+use libc::{EAGAIN, EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
 use lockwright::native::Native;
 use lockwright::platform::SchedulerHints;
 use lockwright::raw::RawLock;
@@ -56,21 +56,42 @@ impl RwLockObject {
         // SAFETY: the same word.
         (self.flags.load(Relaxed) == WRITERS_FIRST).then(|| unsafe { &*address })
     }
-    /// Returns `true` if the caller reads now. A thread that reads already must get in if readers hold the lock, even
-    /// if a writer waits. No thread knows here which one that is, so every thread does.
+    /// The first step of a reader, which waits then. Returns `true` if it reads now. A thread that reads already must
+    /// get in if readers hold the lock, even if a writer waits. No thread knows here which one that is, so every thread
+    /// does.
     #[inline(always)]
-    fn try_read(&self) -> bool {
+    fn begin_read(&self) -> bool {
         match self.in_order() {
-            Some(lock) => lock.try_lock_shared(),
-            None => self.raw.try_lock_shared() || self.try_read_again(),
+            Some(lock) => lock.take_shared_unreserved(),
+            None => self.raw.take_shared_unreserved() || self.read_again(),
         }
     }
     #[cold]
-    fn try_read_again(&self) -> bool {
+    fn read_again(&self) -> bool {
         self.raw.is_locked() && self.raw.try_lock_shared_again()
     }
+    /// An attempt to read, by a thread that does not wait or whose deadline has passed: it fails only if a writer holds
+    /// the lock, or waits for one that prefers writers.
+    fn try_read(&self) -> bool {
+        match self.in_order() {
+            Some(lock) => lock.try_lock_shared(),
+            None => self.raw.try_lock_shared_again(),
+        }
+    }
+    /// What a reader is told that has not got the lock, usually `error`.
+    #[cold]
+    fn why_not(&self, error: c_int) -> c_int {
+        if self.raw.is_full() { EAGAIN } else { error }
+    }
+    /// The first step of a writer, which waits then. Returns `true` if it writes now.
+    fn begin_write(&self) -> bool {
+        self.in_order().map_or_else(|| self.raw.take_unreserved(), RawRwLock::take_unreserved)
+    }
+    /// An attempt to write, by a thread that does not wait or whose deadline has passed: it fails only if a thread
+    /// holds the lock.
     fn try_write(&self) -> bool {
-        self.in_order().map_or_else(|| self.raw.try_lock(), RawLock::try_lock)
+        // In whatever order the others wait: it does not look at them.
+        self.raw.try_lock_past_waiters()
     }
 }
 
@@ -96,8 +117,12 @@ pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
     if of.is_writer(tid()) {
         return EDEADLK;
     }
-    if !of.try_read() {
-        wait(|| of.in_order().map_or_else(|| of.raw.lock_shared(), RawLock::lock_shared));
+    let lock_shared = || match of.in_order() {
+        Some(lock) => lock.lock_shared_unless_full(),
+        None => of.raw.lock_shared_unless_full(),
+    };
+    if !of.begin_read() && !wait(lock_shared) {
+        return EAGAIN;
     }
     count(Used::RwLock, Some(&of.seen));
     0
@@ -112,7 +137,7 @@ pub unsafe extern "C" fn lw_rwlock_tryrdlock(lock: *mut RwLockObject) -> c_int {
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_tryrdlock(lock.cast()) };
     }
-    if keep_errno(|| of.try_read()) { 0 } else { EBUSY }
+    if of.begin_read() || keep_errno(|| of.try_read()) { 0 } else { of.why_not(EBUSY) }
 }
 
 /// `pthread_rwlock_clockrdlock`, and `pthread_rwlock_timedrdlock` with the clock that tells the date.
@@ -137,12 +162,12 @@ pub unsafe extern "C" fn lw_rwlock_timedrdlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    let is_read = of.try_read()
+    let is_read = of.begin_read()
         || wait(|| match of.in_order() {
             Some(lock) => lock.lock_shared_until(deadline_ns),
-            None => of.raw.lock_shared_until(deadline_ns),
+            None => of.raw.lock_shared_until(deadline_ns) || of.try_read(),
         });
-    if is_read { 0 } else { ETIMEDOUT }
+    if is_read { 0 } else { of.why_not(ETIMEDOUT) }
 }
 
 /// `pthread_rwlock_wrlock`
@@ -159,7 +184,7 @@ pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
     if of.is_writer(tid) {
         return EDEADLK;
     }
-    if !of.try_write() {
+    if !of.begin_write() {
         wait(|| of.in_order().map_or_else(|| of.raw.lock(), RawLock::lock));
     }
     count(Used::RwLock, Some(&of.seen));
@@ -176,7 +201,7 @@ pub unsafe extern "C" fn lw_rwlock_trywrlock(lock: *mut RwLockObject) -> c_int {
         // SAFETY: the caller's lock.
         return unsafe { lw_glibc_rwlock_trywrlock(lock.cast()) };
     }
-    if !keep_errno(|| of.try_write()) {
+    if !of.try_write() {
         return EBUSY;
     }
     of.writer.store(tid(), Relaxed);
@@ -206,9 +231,9 @@ pub unsafe extern "C" fn lw_rwlock_timedwrlock(
     }
     // SAFETY: the caller's time.
     let deadline_ns = unsafe { deadline_ns(clock, deadline) };
-    let is_ours = of.try_write()
+    let is_ours = of.begin_write()
         || wait(|| match of.in_order() {
-            Some(lock) => lock.lock_until(deadline_ns),
+            Some(lock) => lock.lock_until(deadline_ns) || of.try_write(),
             None => of.raw.lock_until(deadline_ns),
         });
     if !is_ours {

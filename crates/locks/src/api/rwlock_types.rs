@@ -94,7 +94,9 @@ macro_rules! rwlock_types {
         /// the readers. That makes the lock fast. The others wait in the order of their arrival, and the first of them
         /// is woken each time the lock becomes free. The lock is reserved for it if it still finds the lock held after
         /// 4 ms, or if it has slept for 50 us when it is woken. Then threads that come queue behind it. If it has no
-        /// CPU for 50 us while the lock is free, another thread may take the lock.
+        /// CPU for 50 us while the lock is free, another thread may take the lock. An attempt may at any time: where
+        /// `try_write` and `try_read` cannot wait, they take a free lock even if it is reserved, and it stays so.
+        /// While readers hold the lock, `try_read` fails only if it is reserved for a writer, or a writer spins.
         ///
         /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them.
         ///
@@ -115,8 +117,9 @@ macro_rules! rwlock_types {
         ///
         /// # Errors and panics
         ///
-        /// There are none. A thread that asks to write while it holds the lock waits for ever. A panic in the critical
-        /// section unlocks the lock; there is no poisoning. If 8,388,608 readers hold the lock, the next one waits.
+        /// A thread that asks to write while it holds the lock waits for ever. A panic in the critical section unlocks
+        /// the lock; there is no poisoning. If 8,388,608 readers hold the lock, `read` panics and attempts fail at
+        /// once, with a deadline, too. That happens only if guards are forgotten or a thread reads again and again.
         ///
         /// # Signals and fork
         ///
@@ -251,8 +254,8 @@ macro_rules! rwlock_types {
         /// # Forgotten guards
         ///
         /// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of
-        /// the four places for ever. A thread that reads the same lock 2^23 times at once, and then once more, may wait
-        /// for ever for a writer that waits for it.
+        /// the four places for ever. If a thread reads the same lock 2^23 times at once, `read` may panic and attempts
+        /// may fail as at the limit of [`RwLock`].
         ///
         /// # Signals and fork
         ///

@@ -9,7 +9,7 @@ pub use slot::{ReaderPlatform, ReaderSlot};
 use crate::events::Event;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
 use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
-use crate::rwlock::RawRwLock;
+use crate::rwlock::{RawRwLock, too_many_readers};
 use crate::tunables::Tunable;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -181,8 +181,25 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     pub fn lock_shared_in(&self) -> ReadIn {
         match self.read_in_slot() {
             true => ReadIn::Slot,
-            false => self.read_beneath(None).unwrap_or(ReadIn::Beneath),
+            false => self.read_beneath(None).unwrap_or_else(|| too_many_readers()),
         }
+    }
+
+    /// As [`lock_shared_in`](Self::lock_shared_in). Returns `None` if one more reader cannot be counted.
+    #[inline]
+    pub fn lock_shared_in_unless_full(&self) -> Option<ReadIn> {
+        match self.read_in_slot() {
+            true => Some(ReadIn::Slot),
+            false => self.read_beneath(None),
+        }
+    }
+
+    /// Returns `true` if as many readers hold the lock as can be counted. Stale when it is returned, and
+    /// acquires nothing.
+    #[cold]
+    pub fn is_full(&self) -> bool {
+        let is_full = |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).is_full(name));
+        self.beneath.is_full() || self.name().is_some_and(is_full)
     }
 
     /// The same before `deadline_ns` of the platform's clock, or not at all.
@@ -193,7 +210,15 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
     }
 
-    /// The same if that needs no waiting.
+    /// Takes the lock as a reader if it is not reserved for a thread that waits: the first step of a thread that waits
+    /// then. Returns `true` if it did. [`try_lock_shared`](RawLock::try_lock_shared) takes more: it cannot wait.
+    #[inline]
+    pub fn take_shared_unreserved(&self) -> bool {
+        self.read_in_slot()
+            || self.beneath.take_shared_unreserved() && self.count_read() == ReadIn::Beneath
+    }
+
+    /// As [`lock_shared_in`](Self::lock_shared_in), if that needs no waiting.
     #[inline]
     pub fn try_lock_shared_in(&self) -> Option<ReadIn> {
         if self.read_in_slot() || self.read_again() {
@@ -286,7 +311,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     /// Reads by the lock beneath, unless the thread reads already.
     #[inline]
     fn read_beneath(&self, deadline_ns: Option<u64>) -> Option<ReadIn> {
-        match self.beneath.try_lock_shared() {
+        match self.beneath.take_shared_unreserved() {
             true => Some(self.count_read()),
             false => self.read_waiting(deadline_ns),
         }
@@ -296,10 +321,15 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         if self.read_again() {
             return Some(ReadIn::Slot);
         }
+        if self.is_full() {
+            // A writer may own the lock beneath and wait for what the caller reads in its slot.
+            return None;
+        }
         match deadline_ns {
             Some(deadline_ns) if !self.beneath.lock_shared_until(deadline_ns) => return None,
             Some(_) => {}
-            None => self.beneath.lock_shared(),
+            None if !self.beneath.lock_shared_unless_full() => return None,
+            None => {}
         }
         Some(self.count_read())
     }

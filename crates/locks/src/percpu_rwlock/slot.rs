@@ -130,6 +130,11 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         })
     }
 
+    /// Returns `true` if the owner of the slot reads `name` as often as it can count.
+    pub(super) fn is_full(&self, name: u64) -> bool {
+        self.entry_of(name, |depth| depth >= P::DEPTH_MAX).is_some()
+    }
+
     /// The owner of the slot reads `name` once less. Returns `true` if it did in its slot.
     #[inline(always)]
     pub(super) fn unread(&self, name: u64) -> bool {

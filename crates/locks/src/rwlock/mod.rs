@@ -14,7 +14,14 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use sleepers::{Shared, Wakes, wake_first};
-use word::{HELD, PENDING, READER, READERS, SLEEPER, WRITER};
+use word::{GUARD, HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
+
+/// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself.
+#[cold]
+#[inline(never)]
+pub(crate) fn too_many_readers() -> ! {
+    panic!("8,388,608 readers hold the lock, and one more cannot be counted");
+}
 
 /// Says if newly arriving threads may overtake waiters.
 pub trait Fairness: Send + Sync + 'static {
@@ -92,8 +99,8 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     fn lock_shared(&self) {
-        if !self.take_beside_readers() {
-            self.wait(LockMode::Reader, None);
+        if !self.lock_shared_unless_full() {
+            too_many_readers();
         }
     }
     #[inline]
@@ -138,6 +145,39 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.take_beside_readers() || self.wait(LockMode::Reader, Some(deadline_ns))
+    }
+
+    /// Takes the lock as a reader, and waits for it. Returns `false` if as many readers hold it as can be counted:
+    /// 2^23, which is more than a process has threads.
+    #[inline]
+    pub fn lock_shared_unless_full(&self) -> bool {
+        self.take_beside_readers() || self.wait(LockMode::Reader, None)
+    }
+
+    /// Returns `true` if as many readers hold the lock as can be counted. Stale when it is returned, and
+    /// acquires nothing.
+    #[cold]
+    pub fn is_full(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) & GUARD != 0
+    }
+
+    /// Takes the lock as its owner if it is free and not reserved: the first step of a thread that waits then. Returns
+    /// `true` if it did. [`try_lock`](RawLock::try_lock) takes more: it cannot wait.
+    #[inline]
+    pub fn take_unreserved(&self) -> bool {
+        self.take_free() || self.take(LockMode::Writer, LockMode::Writer.against_newcomer())
+    }
+
+    /// As [`take_unreserved`](Self::take_unreserved), as a reader.
+    #[inline]
+    pub fn take_shared_unreserved(&self) -> bool {
+        self.take(LockMode::Reader, LockMode::Reader.against_newcomer())
+    }
+
+    /// Takes the lock as its owner if no thread holds it, even if threads wait for it. Returns `true` if it did.
+    pub fn try_lock_past_waiters(&self) -> bool {
+        self.take(LockMode::Writer, HELD)
     }
 
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
@@ -215,15 +255,29 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Takes the lock if a newcomer may. Returns `true` if it did. In a forked child the word may speak of waiters that
-    /// do not exist.
+    /// An attempt of a thread that does not wait. Returns `true` if it has taken the lock.
     #[inline]
     fn attempt(&self, kind: LockMode) -> bool {
-        let against = kind.against_newcomer();
-        self.take(kind, against)
-            || P::has_forked()
-                && self.shared().forget_the_gone()
-                && self.take(kind, against & !PENDING)
+        self.take(kind, kind.against_newcomer()) || self.attempt_kept(kind)
+    }
+
+    /// Takes the lock although the word speaks of waiters: if no thread holds it, unless it is [`Fair`], and as a
+    /// reader if no writer waits. It stays reserved. In a forked child the word may speak of waiters that do not exist.
+    #[cold]
+    fn attempt_kept(&self, kind: LockMode) -> bool {
+        if !F::IS_FAIR && self.take(kind, HELD) {
+            return true;
+        }
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.word.load(Relaxed);
+        if seen & kind.held_against() != 0 || seen & (RESERVED | PENDING) == 0 {
+            return false;
+        }
+        if P::has_forked() && self.shared().forget_the_gone() {
+            return self.take(kind, kind.against_newcomer() & !PENDING);
+        }
+        let join = || self.take(kind, kind.held_against() | PENDING);
+        kind.is_shared() && seen & PENDING == 0 && self.shared().join_readers(kind, join)
     }
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.

@@ -152,6 +152,22 @@ impl<P: ParkPlatform> Shared<'_, P> {
         });
     }
 
+    /// Takes the lock by `take` for a reader that does not wait, unless a thread waits that it would keep waiting: a
+    /// writer, or one that reads as it would, upgradable. Returns `true` if it did.
+    #[cold]
+    pub(crate) fn join_readers(self, kind: LockMode, take: impl FnOnce() -> bool) -> bool {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            let next = |id: &NodeId| section.next_of(*id, name);
+            let mut waiters = core::iter::successors(section.first_of(name), next);
+            waiters.all(|id| match section.mode(id) {
+                LockMode::Reader => true,
+                LockMode::Upgradable => kind == LockMode::Reader,
+                LockMode::Upgrader | LockMode::Writer => false,
+            }) && take()
+        })
+    }
+
     /// In a forked child: removes what waiters that do not exist here have left in the word. Returns `true` if no
     /// thread waits.
     #[cold]

@@ -13,7 +13,7 @@
 
 use super::sleepers::{Wakes, wake_first};
 use super::word::{PENDING, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
-use super::{Fairness, RawRwLock};
+use super::{Fairness, RawRwLock, too_many_readers};
 use crate::park::{LockMode, ParkPlatform};
 use crate::platform::{Atomic, AtomicInt};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,16 +22,27 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock as the one reader that may become the writer.
     #[inline]
     pub fn lock_upgradable(&self) {
-        if !self.try_lock_upgradable() {
-            self.wait(LockMode::Upgradable, None);
+        if !self.lock_upgradable_unless_full() {
+            too_many_readers();
         }
+    }
+
+    /// As [`lock_upgradable`](Self::lock_upgradable). Returns `false` if one more reader cannot be counted.
+    #[inline]
+    pub fn lock_upgradable_unless_full(&self) -> bool {
+        self.take_upgradable_unreserved() || self.wait(LockMode::Upgradable, None)
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), before `deadline_ns` of the platform's clock. Returns `true` if
     /// it did.
     #[inline]
     pub fn lock_upgradable_until(&self, deadline_ns: u64) -> bool {
-        self.try_lock_upgradable() || self.wait(LockMode::Upgradable, Some(deadline_ns))
+        self.take_upgradable_unreserved() || self.wait(LockMode::Upgradable, Some(deadline_ns))
+    }
+
+    #[inline(always)]
+    fn take_upgradable_unreserved(&self) -> bool {
+        self.take(LockMode::Upgradable, LockMode::Upgradable.against_newcomer())
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), if that needs no waiting.

@@ -39,12 +39,17 @@ struct Waiting {
 }
 
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
-    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
+    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline, unless
+    /// the caller is a reader that cannot be counted.
     #[cold]
     pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
+        if kind.is_shared() && self.is_full() {
+            return false;
+        }
         self.barge(kind)
             || !F::IS_FAIR && self.take_after_others(kind)
             || self.wait_in_table(kind, deadline_ns)
+            || self.attempt(kind)
     }
 
     /// Waits in the table, or with naps if no node is left. Returns `true` if the lock is taken.

@@ -1,11 +1,12 @@
 //! What a process runs out of, or is refused.
 
 use super::mutex::in_a_process_of_its_own;
-use super::not_run;
+use super::{alone, not_run};
 use lockwright::native::{self, Native};
 use lockwright::platform::{Barriers, SchedulerHints};
-use lockwright::{Condvar, Mutex, PercpuRwLock};
+use lockwright::{Condvar, FairRwLock, Mutex, PercpuRwLock, RwLock};
 use std::ffi::{c_int, c_ulong};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,52 @@ fn a_timed_wait_without_a_queue_node_times_out() {
         assert!(begin.elapsed() >= SHORT);
         assert!(CHANGED.wait_until(&mut guard, begin).timed_out(), "that has passed");
     });
+}
+
+/// Does it in a thread, which may panic but must end.
+fn ends<R: Send + 'static>(
+    what: &str,
+    does: impl FnOnce() -> R + Send + 'static,
+) -> thread::Result<R> {
+    let (done, is_done) = std::sync::mpsc::channel();
+    let does = std::panic::AssertUnwindSafe(does);
+    // It is not joined if it hangs.
+    thread::spawn(move || done.send(std::panic::catch_unwind(does)));
+    is_done.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| panic!("{what} hangs"))
+}
+
+/// A lock with as many readers as can be counted: its first word says so.
+fn full<L>(lock: L) -> &'static L {
+    const READERS_MAX: u32 = 1 << 31;
+    let lock = Box::leak(Box::new(lock));
+    let word = std::ptr::from_ref(lock).cast::<AtomicU32>();
+    // SAFETY: these locks begin with an atomic word of 32 bits.
+    unsafe { &*word }.store(READERS_MAX, Relaxed);
+    lock
+}
+
+#[test]
+fn a_reader_that_cannot_be_counted_does_not_wait() {
+    let _alone = alone();
+    const LONG: Duration = Duration::from_secs(3600);
+    macro_rules! refuse {
+        ($name:literal, $lock:expr) => {
+            let lock = full($lock);
+            let said = ends($name, || drop(lock.read())).expect_err("it is full");
+            let said = said.downcast_ref::<&str>().copied().unwrap_or_default();
+            assert_eq!(said, "8,388,608 readers hold the lock, and one more cannot be counted");
+            assert!(ends($name, || lock.try_read().is_none()).expect("no panic"));
+            assert!(ends($name, || lock.try_read_for(LONG).is_none()).expect("no panic"));
+            assert!(lock.is_locked() && lock.try_write().is_none());
+        };
+    }
+    refuse!("RwLock", RwLock::new(()));
+    refuse!("FairRwLock", FairRwLock::new(()));
+    refuse!("PercpuRwLock", PercpuRwLock::new(()));
+    let lock = full(RwLock::new(()));
+    assert!(ends("RwLock, upgradable", || drop(lock.upgradable_read())).is_err());
+    let attempt = ends("RwLock, upgradable", || lock.try_upgradable_read_for(LONG).is_none());
+    assert!(attempt.expect("no panic"));
 }
 
 unsafe extern "C" {
