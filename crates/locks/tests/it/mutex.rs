@@ -112,7 +112,7 @@ pub(super) fn await_sleep(thread: &AtomicI32) {
     await_sleep_of(thread.load(Relaxed));
 }
 /// Waits until the kernel says that this thread sleeps.
-fn await_sleep_of(thread: i32) {
+pub(super) fn await_sleep_of(thread: i32) {
     let path = format!("/proc/self/task/{thread}/stat");
     let end = Instant::now() + LONG;
     loop {
