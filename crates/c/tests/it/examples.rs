@@ -32,6 +32,11 @@ fn every_function_does_what_the_header_says_and_threads_exclude_each_other() {
 }
 
 #[test]
+fn every_function_leaves_the_state_of_its_thread_as_it_was() {
+    prints("tests/duties.c", &compilers(C), "");
+}
+
+#[test]
 fn the_examples_in_cpp_print_what_they_should() {
     let compilers = compilers(CPP);
     prints("examples/queue.cpp", &compilers, "sum of 60000 messages: 600030000\n");

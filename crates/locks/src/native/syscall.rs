@@ -5,6 +5,38 @@ use core::sync::atomic::AtomicU32;
 
 unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
+    fn __errno_location() -> *mut c_int;
+}
+
+/// The errno of the caller, which the function of the C library sets if a system call fails. That is no error of the
+/// program's, which may look at errno only after it has released a lock.
+struct Errno {
+    place: *mut c_int,
+    before: c_int,
+}
+
+impl Errno {
+    fn now() -> Self {
+        // SAFETY: only returns an address.
+        let place = unsafe { __errno_location() };
+        // SAFETY: the caller's own.
+        Self { place, before: unsafe { place.read() } }
+    }
+    fn keep_if_failed(self, result: c_long) -> c_long {
+        if result == -1 {
+            // SAFETY: the caller's own, as above.
+            unsafe { self.place.write(self.before) };
+        }
+        result
+    }
+}
+
+/// A system call, which leaves errno as it was.
+macro_rules! call {
+    ($($argument:expr),+ $(,)?) => {{
+        let errno = Errno::now();
+        errno.keep_if_failed(syscall($($argument),+))
+    }};
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -35,7 +67,7 @@ pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u
     let (count, kinds) = (c_int::try_from(count).unwrap_or(c_int::MAX), kinds as c_int);
     let (operation, none) = (FUTEX_WAKE_BITSET | FUTEX_PRIVATE, core::ptr::null::<AtomicU32>());
     // SAFETY: FUTEX_WAKE_BITSET reads and writes no memory of ours.
-    let woken = unsafe { syscall(number::FUTEX, address, operation, count, none, none, kinds) };
+    let woken = unsafe { call!(number::FUTEX, address, operation, count, none, none, kinds) };
     woken.try_into().unwrap_or(0)
 }
 
@@ -48,7 +80,7 @@ pub(super) fn futex_holds(address: *const AtomicU32, value: u32) -> bool {
     // It moves no sleeper, since the counts are 0. The kernel locks its queue in between, which is a full barrier.
     let operation = FUTEX_CMP_REQUEUE | FUTEX_PRIVATE;
     // SAFETY: FUTEX_CMP_REQUEUE reads the word, or fails if it cannot, and no other memory of ours.
-    unsafe { syscall(number::FUTEX, address, operation, 0, 0usize, address, value as c_int) == 0 }
+    unsafe { call!(number::FUTEX, address, operation, 0, 0usize, address, value as c_int) == 0 }
 }
 
 /// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`,
@@ -67,7 +99,7 @@ pub(super) fn futex_requeue(
     let rest = c_int::MAX as usize;
     // SAFETY: FUTEX_CMP_REQUEUE reads the word at `from`, and no other memory of ours.
     let moved =
-        unsafe { syscall(number::FUTEX, from, operation, count, rest, to, expected as c_int) };
+        unsafe { call!(number::FUTEX, from, operation, count, rest, to, expected as c_int) };
     moved.try_into().ok()
 }
 
@@ -75,7 +107,7 @@ pub(super) fn futex_requeue(
 /// library's wrapper always fails.
 pub(super) fn scheduling_policy() -> c_int {
     // SAFETY: only returns a number; 0 is the calling thread.
-    unsafe { syscall(number::SCHED_GETSCHEDULER, 0) as c_int }
+    unsafe { call!(number::SCHED_GETSCHEDULER, 0) as c_int }
 }
 
 /// A set of CPUs, as large as any kernel's: the types of the C library end at 1,024.
@@ -112,14 +144,14 @@ pub(super) fn affinity(thread: c_int) -> Option<CpuSet> {
     let mut set = CpuSet([0; CpuSet::WORDS]);
     // SAFETY: writes no more than the set.
     let length =
-        unsafe { syscall(number::SCHED_GETAFFINITY, thread, size_of::<CpuSet>(), &raw mut set.0) };
+        unsafe { call!(number::SCHED_GETAFFINITY, thread, size_of::<CpuSet>(), &raw mut set.0) };
     (length > 0).then_some(set)
 }
 
 /// Lets the caller use these CPUs only. Returns `true` if it may.
 pub(super) fn set_affinity(set: &CpuSet) -> bool {
     // SAFETY: reads the set.
-    unsafe { syscall(number::SCHED_SETAFFINITY, 0, size_of::<CpuSet>(), &raw const set.0) == 0 }
+    unsafe { call!(number::SCHED_SETAFFINITY, 0, size_of::<CpuSet>(), &raw const set.0) == 0 }
 }
 
 /// Runs the caller once on each CPU that the process may use. Returns `true` if it could. Every other thread that ran
@@ -172,5 +204,5 @@ fn set_signals(how: c_int, signals: u64, before: *mut u64) {
     }
     let size = size_of::<u64>();
     // SAFETY: reads one set and writes one, or none if `before` is null.
-    unsafe { syscall(number::RT_SIGPROCMASK, how, &raw const signals, before, size) };
+    unsafe { call!(number::RT_SIGPROCMASK, how, &raw const signals, before, size) };
 }

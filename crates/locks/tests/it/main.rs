@@ -3,6 +3,7 @@
 
 mod barrier;
 mod children;
+mod duties;
 mod fair_mutex;
 mod faults;
 mod fork;

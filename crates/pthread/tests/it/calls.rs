@@ -39,6 +39,17 @@ fn ten_thousand_threads_forks_and_a_killed_process_lose_nothing() {
 }
 
 #[test]
+fn every_function_leaves_the_state_of_its_thread_as_it_was() {
+    let program = compiled("duties", "cc");
+    assert_eq!(run(Command::new(&program)), "", "glibc's own");
+    for policy in ["default", "fair"] {
+        let mut command = with_library(&program);
+        command.env("LOCKWRIGHT_POLICY", policy);
+        assert_eq!(run(command), "", "{policy}");
+    }
+}
+
+#[test]
 fn every_version_of_every_function_is_ours() {
     let mut program = with_library(&compiled("versions", "cc"));
     program.arg(library());

@@ -29,7 +29,7 @@ fn compiled(name: &str, compiler: &str) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{compiler}"));
     let mut cc = Command::new(compiler);
     cc.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]);
-    cc.arg(&source).arg("-ldl");
+    cc.arg(&source).args(["-ldl", "-lm"]);
     build(cc, &program);
     program
 }
