@@ -62,6 +62,13 @@
 //!   [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have guards that can be sent.
 //! - Locks call the system call `membarrier`; see [Environment](#environment).
 //!
+//! # Plug-ins
+//!
+//! A program and a library that it opens with `dlopen` have two copies of this crate if both link it. A lock must not be
+//! used by two copies, not even of the same version: each has its own tables of the threads that wait and read. So a
+//! thread that sleeps by one copy is not woken by the other, and a writer may come next to a reader of the other. Let one
+//! side own the lock, and export functions that use it. `docs/migrating.md` of the repository names other ways.
+//!
 //! # Time-outs
 //!
 //! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`SpinLock`], [`CnaSpinLock`], [`RwLock`],
