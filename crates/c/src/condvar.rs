@@ -1,6 +1,7 @@
 //! The condition variable.
 
 use crate::calls::{deadline_ns, keep_errno};
+use crate::tsan;
 use core::ffi::c_int;
 use libc::{EINVAL, ETIMEDOUT, timespec};
 use lockwright::condvar::RawCondvar;
@@ -23,8 +24,11 @@ unsafe fn wait(
     let condvar = unsafe { &*condvar };
     // SAFETY: the caller's.
     let mutex = unsafe { &*mutex };
+    tsan::disowned(mutex);
     // SAFETY: the caller's.
-    keep_errno(|| unsafe { condvar.wait(mutex, deadline_ns) })
+    let is_notified = keep_errno(|| unsafe { condvar.wait(mutex, deadline_ns) });
+    tsan::owned(mutex);
+    is_notified
 }
 
 /// See `lockwright.h`.

@@ -8,6 +8,7 @@ mod locks;
 mod panics;
 mod rwlocks;
 mod semaphore;
+mod tsan;
 
 pub use condvar::*;
 pub use locks::*;

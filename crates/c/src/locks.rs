@@ -1,6 +1,7 @@
 //! Locks with one owner: the mutex and the spinlocks.
 
 use crate::calls::{LockUntil, keep_errno, taken, taken_until};
+use crate::tsan;
 use core::ffi::c_int;
 use libc::timespec;
 use lockwright::mutex::RawMutex;
@@ -21,12 +22,14 @@ macro_rules! exclusive {
             if !lock.take_at_once() {
                 keep_errno(|| lock.lock());
             }
+            $crate::tsan::owned(lock);
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
             // SAFETY: the caller's lock.
-            taken(unsafe { &*lock }.try_lock())
+            let result = taken(unsafe { &*lock }.try_lock());
+            $crate::tsan::taken_by(result, lock, $crate::tsan::owned)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
@@ -37,14 +40,17 @@ macro_rules! exclusive {
         ) -> c_int {
             // SAFETY: the caller's lock.
             let lock = unsafe { &*lock };
+            let take = |deadline_ns| lock.take_until(deadline_ns);
             // SAFETY: the caller's deadline.
-            unsafe { taken_until(clock, deadline, |deadline_ns| lock.take_until(deadline_ns)) }
+            let result = unsafe { taken_until(clock, deadline, take) };
+            $crate::tsan::taken_by(result, lock, $crate::tsan::owned)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $unlock(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
             let lock = unsafe { &*lock };
+            $crate::tsan::disowned(lock);
             // SAFETY: ... which it holds.
             unsafe { lock.unlock() };
         }
@@ -69,6 +75,7 @@ exclusive! {
 pub unsafe extern "C" fn lw_mutex_unlock_fair(mutex: *const RawMutex<Native>) {
     // SAFETY: the caller's mutex, ...
     let mutex = unsafe { &*mutex };
+    tsan::disowned(mutex);
     // SAFETY: ... which it holds.
     keep_errno(|| unsafe { mutex.unlock_fair() });
 }

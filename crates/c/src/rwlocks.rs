@@ -4,6 +4,7 @@ use crate::calls::{
     LockSharedUntil, LockUntil, keep_errno, taken, taken_until, too_many_readers, unless_full,
 };
 use crate::locks::exclusive;
+use crate::tsan;
 use core::ffi::c_int;
 use libc::timespec;
 use lockwright::native::Native;
@@ -23,13 +24,15 @@ macro_rules! shared {
             if !lock.take_shared_at_once() && !keep_errno(|| lock.take_shared()) {
                 too_many_readers();
             }
+            tsan::shared(lock);
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
             // SAFETY: the caller's lock.
             let lock = unsafe { &*lock };
-            unless_full(taken(lock.try_lock_shared()), lock)
+            let result = unless_full(taken(lock.try_lock_shared()), lock);
+            tsan::taken_by(result, lock, tsan::shared)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
@@ -43,13 +46,14 @@ macro_rules! shared {
             let take = |deadline_ns| lock.take_shared_until(deadline_ns);
             // SAFETY: the caller's deadline.
             let result = unsafe { taken_until(clock, deadline, take) };
-            unless_full(result, lock)
+            tsan::taken_by(unless_full(result, lock), lock, tsan::shared)
         }
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $unlock(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
             let lock = unsafe { &*lock };
+            tsan::unshared(lock);
             // SAFETY: ... which it reads.
             unsafe { lock.unlock_shared() };
         }
@@ -58,6 +62,7 @@ macro_rules! shared {
         pub unsafe extern "C" fn $downgrade(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
             let lock = unsafe { &*lock };
+            tsan::disowned(lock);
             // SAFETY: ... which it holds.
             unsafe { lock.downgrade() };
         }
@@ -93,25 +98,27 @@ shared! {
 
 /// Functions of the reader-writer lock that only do something with a lock that the caller holds.
 macro_rules! of_holder {
-    ($($name:ident calls $method:ident;)+) => {$(
+    ($($name:ident calls $method:ident, tells $before:ident $after:ident;)+) => {$(
         /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(lock: *const RawRwLock<Native>) {
             // SAFETY: the caller's lock, ...
             let lock = unsafe { &*lock };
+            tsan::$before(lock);
             // SAFETY: ... which it holds.
             keep_errno(|| unsafe { lock.$method() });
+            tsan::$after(lock);
         }
     )+};
 }
 
 of_holder! {
-    lw_rwlock_unlock_fair calls unlock_fair;
-    lw_rwlock_unlock_shared_fair calls unlock_shared_fair;
-    lw_rwlock_unlock_upgradable calls unlock_upgradable;
-    lw_rwlock_downgrade_upgradable calls downgrade_upgradable;
-    lw_rwlock_downgrade_to_upgradable calls downgrade_to_upgradable;
-    lw_rwlock_upgrade calls upgrade;
+    lw_rwlock_unlock_fair calls unlock_fair, tells disowned nothing;
+    lw_rwlock_unlock_shared_fair calls unlock_shared_fair, tells unshared nothing;
+    lw_rwlock_unlock_upgradable calls unlock_upgradable, tells unshared nothing;
+    lw_rwlock_downgrade_upgradable calls downgrade_upgradable, tells nothing nothing;
+    lw_rwlock_downgrade_to_upgradable calls downgrade_to_upgradable, tells disowned nothing;
+    lw_rwlock_upgrade calls upgrade, tells nothing owned;
 }
 
 /// See `lockwright.h`.
@@ -122,6 +129,7 @@ pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Nati
     if !lock.try_lock_shared_again() && !keep_errno(|| lock.take_shared()) {
         too_many_readers();
     }
+    tsan::shared(lock);
 }
 
 /// See `lockwright.h`.
@@ -132,6 +140,7 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native
     if !keep_errno(|| lock.lock_upgradable_unless_full()) {
         too_many_readers();
     }
+    tsan::shared(lock);
 }
 
 /// See `lockwright.h`.
@@ -139,7 +148,8 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native
 pub unsafe extern "C" fn lw_rwlock_try_lock_upgradable(lock: *const RawRwLock<Native>) -> c_int {
     // SAFETY: the caller's lock.
     let lock = unsafe { &*lock };
-    unless_full(keep_errno(|| taken(lock.try_lock_upgradable())), lock)
+    let result = unless_full(keep_errno(|| taken(lock.try_lock_upgradable())), lock);
+    tsan::taken_by(result, lock, tsan::shared)
 }
 
 /// See `lockwright.h`.
@@ -154,7 +164,7 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable_until(
     let take = |deadline_ns| lock.lock_upgradable_until(deadline_ns);
     // SAFETY: the caller's deadline.
     let result = unsafe { taken_until(clock, deadline, take) };
-    unless_full(result, lock)
+    tsan::taken_by(unless_full(result, lock), lock, tsan::shared)
 }
 
 /// See `lockwright.h`.
@@ -163,7 +173,8 @@ pub unsafe extern "C" fn lw_rwlock_try_upgrade(lock: *const RawRwLock<Native>) -
     // SAFETY: the caller's lock, ...
     let lock = unsafe { &*lock };
     // SAFETY: ... of which it is the upgradable reader.
-    taken(unsafe { lock.try_upgrade() })
+    let result = taken(unsafe { lock.try_upgrade() });
+    tsan::taken_by(result, lock, tsan::owned)
 }
 
 /// See `lockwright.h`.
@@ -178,5 +189,6 @@ pub unsafe extern "C" fn lw_rwlock_upgrade_until(
     // SAFETY: the caller is the upgradable reader.
     let upgrade = |deadline_ns| unsafe { lock.upgrade_until(deadline_ns) };
     // SAFETY: the caller's deadline.
-    unsafe { taken_until(clock, deadline, upgrade) }
+    let result = unsafe { taken_until(clock, deadline, upgrade) };
+    tsan::taken_by(result, lock, tsan::owned)
 }

@@ -1,6 +1,7 @@
 //! The counting semaphore.
 
 use crate::calls::{keep_errno, taken, taken_until};
+use crate::tsan;
 use core::ffi::{c_int, c_uint};
 use libc::{EINVAL, EOVERFLOW, timespec};
 use lockwright::native::Native;
@@ -37,6 +38,7 @@ pub unsafe extern "C" fn lw_semaphore_acquire(
     if !semaphore.try_acquire(permits) {
         keep_errno(|| semaphore.acquire(permits));
     }
+    tsan::owned(semaphore);
 }
 
 /// See `lockwright.h`.
@@ -46,7 +48,8 @@ pub unsafe extern "C" fn lw_semaphore_try_acquire(
     permits: c_uint,
 ) -> c_int {
     // SAFETY: the caller's semaphore.
-    taken(unsafe { &*semaphore }.try_acquire(permits))
+    let result = taken(unsafe { &*semaphore }.try_acquire(permits));
+    tsan::taken_by(result, semaphore, tsan::owned)
 }
 
 /// See `lockwright.h`.
@@ -61,7 +64,8 @@ pub unsafe extern "C" fn lw_semaphore_acquire_until(
     let semaphore = unsafe { &*semaphore };
     let acquire = |deadline_ns| semaphore.acquire_until(permits, deadline_ns);
     // SAFETY: the caller's deadline.
-    unsafe { taken_until(clock, deadline, acquire) }
+    let result = unsafe { taken_until(clock, deadline, acquire) };
+    tsan::taken_by(result, semaphore, tsan::owned)
 }
 
 /// See `lockwright.h`.
@@ -70,6 +74,7 @@ pub unsafe extern "C" fn lw_semaphore_release(
     semaphore: *const CountingSemaphore,
     permits: c_uint,
 ) -> c_int {
+    tsan::disowned(semaphore);
     // SAFETY: the caller's semaphore.
     if unsafe { &*semaphore }.release(permits) { 0 } else { EOVERFLOW }
 }

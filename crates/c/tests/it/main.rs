@@ -6,6 +6,7 @@ mod copies;
 mod examples;
 mod interface;
 mod panics;
+mod races;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -91,10 +92,20 @@ fn flags(options: &[&str]) -> Vec<String> {
 
 /// A program, compiled from a source of this crate without a warning, to be run.
 fn compiled(name: &str, compiler: &str, linked: Linked) -> Command {
-    let standard = if name.ends_with(".cpp") { "-std=c++17" } else { "-std=c99" };
+    let program = file_for(name, compiler, linked, "");
+    build(compilation(name, compiler, linked), &program);
+    started(&program)
+}
+
+/// Where a program is put.
+fn file_for(name: &str, compiler: &str, linked: Linked, with: &str) -> PathBuf {
     let plain = name.replace(['/', '.'], "-");
-    let program = format!("{plain}-{compiler}-{linked:?}");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{plain}-{compiler}-{linked:?}{with}"))
+}
+
+/// How such a program is compiled.
+fn compilation(name: &str, compiler: &str, linked: Linked) -> Command {
+    let standard = if name.ends_with(".cpp") { "-std=c++17" } else { "-std=c99" };
     let mut cc = Command::new(compiler);
     cc.args([standard, "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-pthread"]);
     cc.arg(source(name));
@@ -106,7 +117,13 @@ fn compiled(name: &str, compiler: &str, linked: Linked) -> Command {
         }
         Linked::Static => cc.arg("-static").args(flags(&["--static"])),
     };
-    build(cc, &program);
+    // Of which `duties.c` has the state of floating-point numbers.
+    cc.arg("-lm");
+    cc
+}
+
+/// A program, to be run with the library.
+fn started(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", installed("lib"));
     command
