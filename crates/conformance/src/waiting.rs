@@ -86,8 +86,7 @@ pub fn the_stop_condition_ends_a_bounded_wait<P: CommonPlatform, T: Threads>(thr
             asked += 1;
             true
         };
-        // Enough looks that only the stop condition can end the test.
-        let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
+        let bound = Bound::until_stopped(1);
         assert_eq!(cell.cond_load_bounded(Relaxed, bound, |value| value != 0, stop), Err(0));
         assert_eq!(asked, 1, "a stop condition that said yes was asked again");
     }

@@ -57,6 +57,9 @@
 //!
 //! Waiters with different mutexes at one condition variable are woken at once, instead of moved or left.
 //!
+//! *Overflow.* The sequence wraps after 2^31 notifications. A waiter that does not run while exactly as many come, and
+//! looks then, takes itself for one that was not notified, and waits for one more.
+//!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it; all other changes of the state are exchanges that carry it on |

@@ -15,8 +15,10 @@
 //! | (n, n) | free | anybody, to (n+1, n) |
 //! | (n+k, n), k > 0 | held by ticket n, k-1 waiters | a newcomer, to (n+k+1, n); the owner, to (n+k, n+1) |
 //!
-//! Both halves wrap around. At most 65,535 threads may hold or wait for one lock. Fairness: first
-//! come, first served.
+//! Both halves wrap around. Fairness: first come, first served.
+//!
+//! *Limit.* A ticket has 16 bits. A thread that finds 32,768 others in front of it ends the process and says so, as an
+//! overflow of `Arc` does: 65,536 threads would make the lock look free.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -30,6 +32,10 @@ use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const NEXT_SHIFT: u32 = 16;
+
+/// This many threads may hold or wait for one lock. Far fewer than a ticket can count, for those that take one before
+/// the first has ended the process.
+const THREADS_MAX: u16 = 1 << 15;
 
 /// What taking a ticket adds to the word.
 const ONE_MORE: u32 = 1 << NEXT_SHIFT;
@@ -45,6 +51,12 @@ const fn serving(word: u32) -> u16 {
 }
 const fn next(word: u32) -> u16 {
     (word >> NEXT_SHIFT) as u16
+}
+
+/// Ends the process: a panic does not leave a function of this ABI.
+#[cold]
+extern "C" fn too_many_threads() -> ! {
+    panic!("more than {THREADS_MAX} threads hold or wait for one ticket lock");
 }
 
 impl<P: ConstCells> TicketLock<P> {
@@ -66,6 +78,9 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         let word = self.word.fetch_add(ONE_MORE, Acquire);
         let ticket = next(word);
         if serving(word) != ticket {
+            if ticket.wrapping_sub(serving(word)) >= THREADS_MAX {
+                too_many_threads();
+            }
             // ordering: Acquire; T1.
             self.word.cond_load(Acquire, |word| serving(word) == ticket);
         }

@@ -183,7 +183,7 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
     ) -> Result<A::Value, A::Value> {
         let looks_max = match bound.budget {
             Budget::Looks(looks) => looks.clamp(1, C::bounded_looks()),
-            Budget::Nanoseconds(_) => C::bounded_looks(),
+            Budget::Nanoseconds(_) | Budget::Unlimited => C::bounded_looks(),
         };
         for look in 1.. {
             let value = self.raw.load(order);

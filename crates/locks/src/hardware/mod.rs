@@ -93,9 +93,11 @@ fn poll_bounded<C: Clock, T: Copy>(
     mut pred: impl FnMut(T) -> bool,
     mut stop: impl FnMut() -> bool,
 ) -> Result<T, T> {
+    // 2^64 looks, one each nanosecond, take 584 years.
     let (looks_max, deadline_ns) = match bound.budget {
         Budget::Looks(looks) => (u64::from(looks), None),
         Budget::Nanoseconds(ns) => (u64::MAX, Some(C::now_ns().saturating_add(ns))),
+        Budget::Unlimited => (u64::MAX, None),
     };
     let stop_every = u64::from(bound.stop_every.max(1));
     let mut looks = 0_u64;

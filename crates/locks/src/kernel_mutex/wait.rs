@@ -3,13 +3,13 @@
 use super::list::ASLEEP;
 use super::{KernelMutex, thread_in};
 use crate::events::Event;
-use crate::platform::{Atomic, Bound, Budget};
+use crate::platform::{Atomic, Bound};
 use crate::qspinlock::pv::PvPlatform;
 use crate::queue::{NodeId, Patience, UNTIL_OVER, node};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A spinner asks once in this many looks if it still should spin.
-const FOR_NEWS: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 16 };
+const FOR_NEWS: Bound = Bound::until_stopped(16);
 /// How long a thread without a queue node sleeps between its attempts.
 const NAP_NS: u64 = 1_000_000;
 

@@ -80,7 +80,7 @@ pub mod testing;
 mod word;
 
 use crate::platform::{
-    Atomic, AtomicInt, Bound, Budget, Cells, ConstCells, ConstZeroed, SchedulerHints, Zeroed,
+    Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, SchedulerHints, Zeroed,
 };
 use crate::queue::{NodeId, QueuePlatform, node};
 use core::cell::Cell;
@@ -89,7 +89,7 @@ use word::{code, named};
 
 /// A waiter asks whether to give up after this many looks, about half a microsecond. What it asks about, time
 /// slices and sections, is longer.
-const UNTIL_ASKED: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 16 };
+const UNTIL_ASKED: Bound = Bound::until_stopped(16);
 
 /// A queue of spinners; zero is empty.
 ///

@@ -11,6 +11,9 @@ pub enum Budget {
     Looks(u32),
     /// Nanoseconds of the platform's clock.
     Nanoseconds(u64),
+    /// All looks that it takes: only the stop condition ends the wait. The checkers, which explore few looks, end it
+    /// after some as if that had said so.
+    Unlimited,
 }
 
 /// The limits of [`Atomic::cond_load_bounded`].
@@ -27,6 +30,10 @@ impl Bound {
     /// A wait of at most `looks` futile looks without a stop condition.
     pub const fn looks(looks: u32) -> Self {
         Self { budget: Budget::Looks(looks), stop_every: u32::MAX }
+    }
+    /// A wait that only its stop condition ends, which is asked once per `stop_every` looks.
+    pub const fn until_stopped(stop_every: u32) -> Self {
+        Self { budget: Budget::Unlimited, stop_every }
     }
     /// A wait of at most `ns` nanoseconds without a stop condition.
     pub const fn nanoseconds(ns: u64) -> Self {

@@ -1,7 +1,7 @@
 //! How long a thread spins, and how often it looks meanwhile.
 
 use super::QueuePlatform;
-use crate::platform::{Bound, Budget, SchedulerHints};
+use crate::platform::{Bound, SchedulerHints};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 
@@ -19,7 +19,7 @@ const LONG_PAUSE_NS: u64 = 2_000;
 const PAUSES_MAX: u32 = 1 << 10;
 
 /// A look after every pause, until the one who pauses says that it is over.
-pub(crate) const UNTIL_OVER: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 1 };
+pub(crate) const UNTIL_OVER: Bound = Bound::until_stopped(1);
 
 /// The back-off of one thread: pauses that double until they are long, and then a time to spin.
 pub(crate) struct Patience<P: QueuePlatform + SchedulerHints> {

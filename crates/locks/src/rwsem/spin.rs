@@ -19,7 +19,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// A thread that spins asks once in this many looks if it still should.
 const ASK_EVERY: u32 = 16;
 /// The bound of a wait for a word that will change soon.
-const FOR_NEWS: Bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: ASK_EVERY };
+const FOR_NEWS: Bound = Bound::until_stopped(ASK_EVERY);
 
 /// What became of a reader that may have spun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,11 @@ use super::mutex::in_a_process_of_its_own;
 use super::{alone, not_run};
 use lockwright::native::{self, Native};
 use lockwright::platform::{Barriers, SchedulerHints};
+use lockwright::raw::RawLock as _;
+use lockwright::ticket::TicketLock;
 use lockwright::{Condvar, FairRwLock, Mutex, PercpuRwLock, RwLock};
 use std::ffi::{c_int, c_ulong};
+use std::io::Read as _;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -194,4 +197,43 @@ fn where_nothing_can_take_its_place_the_process_says_so_and_aborts() {
     }
     assert!(said.contains("lockwright: a system call filter refuses membarrier"), "{said}");
     assert!(!output.status.success());
+}
+
+#[test]
+fn a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process() {
+    const NAME: &str =
+        "limits::a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process";
+    const MARK: &str = "LOCKWRIGHT_TEST_TICKETS";
+    /// The next ticket is 2^16 - 1, and the one that is served 0: one more, and the lock looks free.
+    static FULL: AtomicU32 = AtomicU32::new(0xffff << 16);
+    if std::env::var_os(MARK).is_some() {
+        let lock = (&raw const FULL).cast::<TicketLock<Native>>();
+        // SAFETY: the lock is its word, whose cell is an atomic of this size.
+        let lock = unsafe { &*lock };
+        lock.lock();
+        return;
+    }
+    let this = std::env::current_exe().expect("the path of this test");
+    let mut again = std::process::Command::new(this);
+    let mut child = again
+        .args(["--exact", NAME, "--nocapture"])
+        .env(MARK, "1")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("this test can be run");
+    let begin = Instant::now();
+    let ended = loop {
+        match child.try_wait().expect("a child") {
+            Some(ended) => break ended,
+            None if begin.elapsed() > Duration::from_secs(60) => {
+                child.kill().expect("a child");
+                panic!("it waits for a ticket that cannot be counted");
+            }
+            None => thread::sleep(SHORT),
+        }
+    };
+    let mut said = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert!(said.contains("threads hold or wait for one ticket lock"), "{said}");
+    assert!(!ended.success());
 }

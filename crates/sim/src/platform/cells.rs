@@ -237,6 +237,7 @@ fn spin_bounded(
             let rest = u64::from(looks.saturating_sub(1));
             Deadline::OnCpu(cpu_time().saturating_add(rest * look))
         }
+        Budget::Unlimited => Deadline::Never,
         Budget::Nanoseconds(ns) => Deadline::At(start.saturating_add(ns.saturating_mul(1000))),
     };
     let mut was_woken = false;

@@ -7,7 +7,7 @@ use lockwright::platform::Clock;
 use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::raw::RawLock;
-use lockwright_sim::{Sim, thread};
+use lockwright_sim::{Config, Sim, thread};
 use std::cell::RefCell;
 
 const MS: u64 = 1_000_000;
@@ -86,6 +86,27 @@ fn a_resilient_lock_tells_a_thread_at_once_that_it_holds_the_lock() {
         unsafe { lock.unlock() };
         assert!(Sim::now_ns() < MS, "it has waited");
     })]);
+}
+
+#[test]
+fn a_resilient_lock_is_awaited_for_as_long_as_was_asked_however_many_looks_that_takes() {
+    const HELD_NS: u64 = 30_000 * MS;
+    // A look takes 5.5 ns.
+    const { assert!(HELD_NS > u32::MAX as u64 * 11 / 2) };
+    let limits = AcquireLimits::KERNEL.with_section_ns(36 * HELD_NS);
+    let waits = |number: u64, lock: &Resilient| {
+        thread::work_ns(1_000 * number);
+        assert_eq!(lock.acquire(limits), Ok(()), "after {} ms", Sim::now_ns() / MS);
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+    };
+    let config = Config { time_limit_ns: 2 * HELD_NS, ..Config::default() };
+    // The first is the pending waiter and the second the head of the queue.
+    sharing(Resilient::new(), quiet(machine(1, 4, 1))).with(config).ends(&[
+        (0, &|lock| hold(lock, HELD_NS)),
+        (1, &|lock| waits(1, lock)),
+        (2, &|lock| waits(2, lock)),
+    ]);
 }
 
 /// The order in which waiters without a deadline get the lock, with two between them that leave: pending, and in the

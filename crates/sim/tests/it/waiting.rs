@@ -2,9 +2,7 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::{U32, with_word};
-use lockwright::platform::{
-    Atomic, AtomicInt, Bound, Budget, Clock, Placement, SchedulerHints, Sleeping,
-};
+use lockwright::platform::{Atomic, AtomicInt, Bound, Clock, Placement, SchedulerHints, Sleeping};
 use lockwright_sim::{
     Arena, Config, FailureKind, RunReport, Sim, Simulation, StuckThread, WaitKind, thread,
 };
@@ -120,7 +118,7 @@ fn the_stop_condition_is_asked_in_time_and_at_wakeups() {
     ends(&[
         &|word| {
             word.load(Relaxed);
-            let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every: 100 };
+            let bound = Bound::until_stopped(100);
             let stop = || {
                 asked.borrow_mut().push(thread::now_ps());
                 asked.borrow().len() == 4

@@ -3,7 +3,7 @@
 use super::super::Word;
 use super::{HolderPlatform, table_at};
 use crate::held::HeldTable;
-use crate::platform::{Atomic, Bound, Budget};
+use crate::platform::{Atomic, Bound};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How often a waiter looks for a deadlock.
@@ -117,6 +117,7 @@ impl<'a, P: HolderPlatform> Watch<'a, P> {
     pub(super) fn wait(&mut self, is_over: impl Fn(Word) -> bool) -> Result<Word, AcquireError> {
         let (word, stop_every) = (self.word, self.limits.looks_per_clock);
         let holds = |bits| is_over(Word::from_bits(bits));
+        // A checker ends the wait before it says so.
         let mut failure = AcquireError::TimedOut;
         let stop = || match self.look(&is_over) {
             Ok(()) => false,
@@ -125,7 +126,7 @@ impl<'a, P: HolderPlatform> Watch<'a, P> {
                 true
             }
         };
-        let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every };
+        let bound = Bound::until_stopped(stop_every);
         // ordering: Acquire; Q4.
         let seen = word.cond_load_bounded(Acquire, bound, holds, stop);
         seen.map(Word::from_bits).map_err(|_| failure)

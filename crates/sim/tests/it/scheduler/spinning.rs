@@ -141,7 +141,7 @@ fn a_spinner_asks_its_stop_condition_when_it_gets_a_cpu_again() {
         let asked = RefCell::new(Vec::new());
         host(1, 1).ends(&[
             &|word| {
-                let bound = Bound { budget: Budget::Looks(u32::MAX), stop_every };
+                let bound = Bound::until_stopped(stop_every);
                 let stop = || {
                     asked.borrow_mut().push(thread::now_ps());
                     true
