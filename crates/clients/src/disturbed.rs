@@ -4,12 +4,14 @@
 use crate::ClientVisitor;
 use crate::fork::{self, InChild, Notifies};
 use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler};
+use crate::resilient::{self, ToldInHandler};
 use crate::table::clients_of_types;
 use core::any::TypeId;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
+use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
 use lockwright::registry::{self, LockRow, Platform};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -21,6 +23,10 @@ clients_of_types! { of_type, visit_of_type, P;
     CnaSpinlock<P> { handler::ATTEMPTS => InHandler<P, CnaSpinlock<P>, Attempts>; }
     CnaSpinlock<P, cna::V10, HybridBounded> {
         handler::ATTEMPTS => InHandler<P, CnaSpinlock<P, cna::V10, HybridBounded>, Attempts>;
+    }
+    RawResilientSpinLock<P, InPrograms> {
+        handler::ATTEMPTS => InHandler<P, RawResilientSpinLock<P, InPrograms>, Attempts>;
+        resilient::IN_HANDLER => ToldInHandler<P, InPrograms>;
     }
     RawQRwLock<P> { handler::ATTEMPTS => InHandler<P, RawQRwLock<P>, Attempts>; }
     RawSeqLock<P, 2> { handler::ATTEMPTS => InHandler<P, RawSeqLock<P, 2>, Attempts>; }
@@ -77,6 +83,7 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         handler::DEADLINES,
         handler::PERMITS,
         handler::NOTIFIED,
+        resilient::IN_HANDLER,
         fork::FORK,
         fork::CONDVAR,
         fork::PERMITS,
@@ -93,7 +100,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 22);
+        assert_eq!(names.len(), 24);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

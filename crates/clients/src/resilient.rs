@@ -4,7 +4,9 @@ use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::platform::Guarded;
-use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use lockwright::qspinlock::resilient::{
+    AcquireError, AcquireLimits, EntrySpan, Linux6_15, RawResilientSpinLock,
+};
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 
@@ -12,13 +14,13 @@ use lockwright::registry::Platform;
 const LIMITS: AcquireLimits = AcquireLimits::KERNEL.with_section_ns(10_000_000);
 
 /// A lock, a number under it, and how often it was taken, unseen by the machine.
-struct Counter<P: Platform> {
-    lock: RawResilientSpinLock<P>,
+struct Counter<P: Platform, E> {
+    lock: RawResilientSpinLock<P, E>,
     number: Guarded<P, u64>,
     taken: AtomicU64,
 }
 
-impl<P: Platform> Counter<P> {
+impl<P: Platform, E: EntrySpan> Counter<P, E> {
     fn new() -> Self {
         let lock = RawResilientSpinLock::new();
         Self { lock, number: Guarded::new(0), taken: AtomicU64::new(0) }
@@ -73,12 +75,12 @@ pub const HELD: &str = "resilient-held";
 /// Each thread takes the lock and tries to take it again, which fails: threads with an odd number look in their table
 /// first, as programs do, the others when nobody but the owner is in front of them. A thread waits for the lock no
 /// longer than the limits say, and is not told that it holds the lock when it does not.
-pub struct HeldTwice<P: Platform> {
-    counter: Counter<P>,
+pub struct HeldTwice<P: Platform, E = Linux6_15> {
+    counter: Counter<P, E>,
     rounds: u32,
 }
 
-impl<P: Platform> Client for HeldTwice<P> {
+impl<P: Platform, E: EntrySpan> Client for HeldTwice<P, E> {
     const NAME: &'static str = HELD;
 
     fn new(_threads: usize) -> Self {
@@ -118,12 +120,12 @@ pub const CROSSED: &str = "resilient-crossed";
 
 /// Two locks, which threads with an odd number take in the other order. A thread that does not get the second gives the
 /// first back. No thread waits for ever, and none is told that it holds a lock that it has given up.
-pub struct Crossed<P: Platform> {
-    counters: [Counter<P>; 2],
+pub struct Crossed<P: Platform, E = Linux6_15> {
+    counters: [Counter<P, E>; 2],
     rounds: u32,
 }
 
-impl<P: Platform> Client for Crossed<P> {
+impl<P: Platform, E: EntrySpan> Client for Crossed<P, E> {
     const NAME: &'static str = CROSSED;
 
     fn new(_threads: usize) -> Self {
@@ -162,12 +164,12 @@ pub const NEVER_CROSSED: &str = "resilient-never-crossed";
 /// The first thread takes a lock and then another one. The second takes the other one, attempts the first without a
 /// wait, gives both back, takes a third one and waits for the first. So no two threads wait for each other, and none is
 /// told so. Further threads do as the first.
-pub struct NeverCrossed<P: Platform> {
-    counters: [Counter<P>; 3],
+pub struct NeverCrossed<P: Platform, E = Linux6_15> {
+    counters: [Counter<P, E>; 3],
     rounds: u32,
 }
 
-impl<P: Platform> NeverCrossed<P> {
+impl<P: Platform, E: EntrySpan> NeverCrossed<P, E> {
     /// Takes the first lock, then the second.
     fn nests(&self) {
         let [first, second, _] = &self.counters;
@@ -201,7 +203,7 @@ impl<P: Platform> NeverCrossed<P> {
     }
 }
 
-impl<P: Platform> Client for NeverCrossed<P> {
+impl<P: Platform, E: EntrySpan> Client for NeverCrossed<P, E> {
     const NAME: &'static str = NEVER_CROSSED;
 
     fn new(_threads: usize) -> Self {
@@ -218,5 +220,70 @@ impl<P: Platform> Client for NeverCrossed<P> {
     }
     fn finish(&self) {
         self.counters.iter().for_each(Counter::check);
+    }
+}
+
+/// What [`ToldInHandler`] is selected by.
+pub const IN_HANDLER: &str = "resilient-handler";
+
+/// Threads take the lock, and so do their handlers. A handler never waits for its own thread: no time is over while the
+/// other threads are elsewhere. No thread is told of a deadlock.
+pub struct ToldInHandler<P: Platform, E = Linux6_15> {
+    counter: Counter<P, E>,
+    /// How often each thread has begun to use the lock, and how often it was done, unseen by the machine.
+    uses: Vec<[AtomicU64; 2]>,
+    rounds: u32,
+}
+
+impl<P: Platform, E: EntrySpan> ToldInHandler<P, E> {
+    /// How often the other threads have begun to use the lock, if they are done.
+    fn others(&self, thread: usize) -> Option<u64> {
+        let others = || (0..self.uses.len()).filter(|at| *at != thread);
+        let sum = |what: usize| others().map(|at| self.uses[at][what].load(Relaxed)).sum::<u64>();
+        let (begun, done) = (sum(0), sum(1));
+        (begun == done).then_some(begun)
+    }
+    fn take_and_count(&self, thread: usize) -> Result<(), AcquireError> {
+        self.uses[thread][0].fetch_add(1, Relaxed);
+        let limits = AcquireLimits::IN_PROGRAMS.with_section_ns(10_000_000);
+        let outcome = self.counter.lock.acquire(limits);
+        if outcome.is_ok() {
+            // SAFETY: taken above.
+            unsafe { self.counter.count_and_unlock() };
+        }
+        self.uses[thread][1].fetch_add(1, Relaxed);
+        outcome
+    }
+}
+
+impl<P: Platform, E: EntrySpan> Client for ToldInHandler<P, E> {
+    const NAME: &'static str = IN_HANDLER;
+    const HAS_HANDLER: bool = true;
+
+    fn new(threads: usize) -> Self {
+        let uses = (0..threads).map(|_| Default::default()).collect();
+        Self { counter: Counter::new(), uses, rounds: 1 }
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
+    }
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            is_no_deadlock(self.take_and_count(thread));
+        }
+        is_empty_handed::<P>();
+    }
+    fn handle(&self, thread: usize) {
+        let others = self.others(thread);
+        let outcome = self.take_and_count(thread);
+        let is_alone = others.is_some() && self.others(thread) == others;
+        match outcome {
+            Err(AcquireError::TimedOut) if is_alone => panic!("a handler waits for its own thread"),
+            Err(AcquireError::Crossed { .. }) => panic!("a handler is told of a deadlock"),
+            _ => {}
+        }
+    }
+    fn finish(&self) {
+        self.counter.check();
     }
 }

@@ -39,7 +39,7 @@ use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::resilient::RawResilientSpinLock;
+use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
@@ -264,6 +264,12 @@ clients_of_types! { own_clients, visit_own, P;
     HqSpinlock<P> {
         hq::BY_NODE => ByNode<P>;
         hq::SHARED_METADATA => SharedMetadata<P>;
+    RawResilientSpinLock<P, InPrograms> {
+        timed_spin::TIMED => SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>;
+        resilient::HELD => resilient::HeldTwice<P, InPrograms>;
+        resilient::CROSSED => resilient::Crossed<P, InPrograms>;
+        resilient::NEVER_CROSSED => resilient::NeverCrossed<P, InPrograms>;
+    }
     }
     HqSpinlock<P, HqBounded> {
         hq::BY_NODE => ByNode<P, HqBounded>;

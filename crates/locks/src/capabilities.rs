@@ -10,7 +10,7 @@ use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
-use crate::qspinlock::resilient::{AcquireLimits, HolderPlatform, RawResilientSpinLock};
+use crate::qspinlock::resilient::{AcquireLimits, EntrySpan, HolderPlatform, RawResilientSpinLock};
 use crate::qspinlock::{QSpinlock, Spin, Succession, Word};
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
@@ -203,7 +203,7 @@ impl<P: QueuePlatform, S: Succession<P>> SlowpathLock for QSpinlock<P, S, Spin> 
     }
 }
 
-impl<P: HolderPlatform> TimedLock for RawResilientSpinLock<P> {
+impl<P: HolderPlatform, E: EntrySpan> TimedLock for RawResilientSpinLock<P, E> {
     fn lock_until(&self, deadline_ns: u64) -> bool {
         self.acquire(AcquireLimits::until(deadline_ns)).is_ok()
     }

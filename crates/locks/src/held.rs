@@ -14,19 +14,25 @@
 //! | at or above the count | nothing | `push` |
 //! | 0, below the count | nothing: the thread is about to write it, or it was released out of order in a full table | `push`, `remove` |
 //! | waits | the thread waits for the lock | `taken`, or `remove` when it has given up |
-//! | name | the thread holds the lock | `remove`, before it releases the lock |
+//! | name | the thread holds the lock; where entries cover the lock (below), or it is about to take it or has just released it | `remove`, `waits_for_last`, `pop` |
 //!
 //! From the 32nd lock on only the count goes up. A thread that holds 32 takes no part in the search for deadlocks.
 //!
 //! *Signal handlers.* The count goes up before the entry is written, and down after it is cleared. So a handler that
 //! interrupts either uses the entry above, and clears it again.
 //!
-//! *Other threads.* An entry is cleared before its lock is released. So the next owner of a lock does not find it in
-//! the table of the last one. A reader that finds nothing, or too little, concludes nothing.
+//! *Other threads.* A reader that finds nothing, or too little, concludes nothing. As for too much, there are two kinds
+//! of locks ([`EntrySpan`](crate::qspinlock::resilient::EntrySpan)):
+//!
+//! - As in Linux 6.15, an entry is cleared before its lock is released. So the next owner of a lock does not find it in
+//!   the table of the last one. A handler of the thread may miss the entry of a lock that the thread holds.
+//! - In programs entries cover the lock: one is made before the lock is taken and removed after it is released. So a
+//!   handler finds every lock that its thread holds, and perhaps one that the thread is about to take or has just
+//!   released. And others take a thread for one that waits only if its topmost entry says so.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | H1 | `store` of an entry in `push`, Release | the topmost entry in `top`, Acquire | the entries below it, as they are while the thread waits |
+//! | H1 | `store` of an entry in `push` and in `waits_for_last`, Release | the topmost entry in `top`, Acquire | the entries below it, as they are while the thread waits |
 
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -58,6 +64,35 @@ impl<P: Cells> HeldTable<P> {
     pub(crate) fn push_taken(&self, name: u64) {
         self.push(name);
     }
+    /// The thread has not got the lock of this name, which it pushed last.
+    #[inline]
+    pub(crate) fn pop(&self, name: u64) {
+        // ordering: Relaxed; only its thread writes it.
+        let count = self.count.load(Relaxed);
+        match self.last_if(name) {
+            // ordering: Relaxed; only a hint for others.
+            Some(place) => place.store(0, Relaxed),
+            None if count <= HELD_MAX as u64 => return,
+            None => {}
+        }
+        // ordering: Relaxed; as above.
+        self.count.store(count - 1, Relaxed);
+    }
+    /// The thread begins to wait for the lock of this name, which it pushed last.
+    pub(crate) fn waits_for_last(&self, name: u64) {
+        if let Some(place) = self.last_if(name) {
+            // ordering: Release; H1.
+            place.store(name | WAITS, Release);
+        }
+    }
+    /// The topmost entry, for its thread, if it has the name `name`.
+    #[inline]
+    fn last_if(&self, name: u64) -> Option<&P::U64> {
+        // ordering: Relaxed; only its thread, the caller, writes it.
+        let count = self.count.load(Relaxed) as usize;
+        // ordering: Relaxed; as above.
+        self.entries.get(count.wrapping_sub(1)).filter(|place| place.load(Relaxed) == name)
+    }
     #[inline]
     fn push(&self, entry: u64) {
         // ordering: Relaxed; only its thread writes it.
@@ -76,7 +111,7 @@ impl<P: Cells> HeldTable<P> {
             place.store(name, Relaxed);
         }
     }
-    /// The thread is about to release the lock of this name, or has given up to wait for it.
+    /// The thread is about to release the lock of this name or has just released it, or has given up to wait for it.
     #[inline]
     pub(crate) fn remove(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.
@@ -102,7 +137,8 @@ impl<P: Cells> HeldTable<P> {
             }
             _ => {}
         }
-        // ordering: Relaxed; the release of the lock comes after it.
+        // ordering: Relaxed; the release of the lock comes after it. Or its thread does not wait, and others conclude
+        // nothing from what they find.
         cleared.store(0, Relaxed);
     }
     /// The thread has ended, and another one begins with the table.
@@ -135,14 +171,16 @@ impl<P: Cells> HeldTable<P> {
         // ordering: Relaxed; ordered by H1.
         below.iter().any(|place| place.load(Relaxed) & !WAITS == name)
     }
-    /// The name in the topmost entry, of a thread that holds 2 to 31 locks, with the one that it waits for.
-    pub(crate) fn top(&self) -> Option<u64> {
+    /// The name in the topmost entry, of a thread that holds 2 to 31 locks, with the one that it waits for. Nothing if
+    /// the entry `has_to_wait` and does not.
+    pub(crate) fn top(&self, has_to_wait: bool) -> Option<u64> {
         // ordering: Relaxed; a reader that finds too few concludes nothing.
         let count = self.count.load(Relaxed) as usize;
         let place = self.entries.get(count.wrapping_sub(1)).filter(|_| count >= 2)?;
         // ordering: Acquire; H1.
-        let top = place.load(Acquire) & !WAITS;
-        (top != 0).then_some(top)
+        let entry = place.load(Acquire);
+        let top = entry & !WAITS;
+        (top != 0 && (entry & WAITS != 0 || !has_to_wait)).then_some(top)
     }
     /// Returns `true` if the thread seems to hold the lock of this name. For messages.
     pub(crate) fn seems_to_hold(&self, name: u64) -> bool {

@@ -15,7 +15,7 @@
 use crate::capabilities::{CondvarLock, SlowpathLock, TimedLock};
 use crate::hq::HqPlatform;
 use crate::percpu_rwlock::ReaderPlatform;
-use crate::qspinlock::resilient::{HolderPlatform, RawResilientSpinLock};
+use crate::qspinlock::resilient::{HolderPlatform, InPrograms, RawResilientSpinLock};
 use crate::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
     StealOnceFullSpin, TwoLevel, cna,
@@ -382,6 +382,8 @@ locks! { $ P;
         "the queued spinlock with the idea of hq: waiters in a list for each NUMA node, the lists in a list";
     resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline spins],
         "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
+    resilient_in_programs: "resilient-in_programs", Product, RawResilientSpinLock<P, InPrograms> [deadline spins],
+        "resilient as `ResilientSpinLock` has it: a signal handler learns of every lock that its thread holds";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],
         "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";
     hq_bounded: "hq-bounded", Product, crate::hq::HqSpinlock<P, crate::hq::HqBounded> [spins],

@@ -31,7 +31,7 @@ use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::cna::{
     Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
 };
-use lockwright::qspinlock::resilient::RawResilientSpinLock;
+use lockwright::qspinlock::resilient::{InPrograms, Linux6_15, RawResilientSpinLock};
 use lockwright::qspinlock::testing::QueueOnly;
 use lockwright::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
@@ -106,7 +106,8 @@ own_rows! {
     Also RawSeqLock<Loom, 2> => of_seqlock;
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;
-    Also RawResilientSpinLock<Loom> => of_resilient;
+    Also RawResilientSpinLock<Loom> => of_resilient::<Linux6_15>;
+    Also RawResilientSpinLock<Loom, InPrograms> => of_resilient::<InPrograms>;
     Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
     Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;

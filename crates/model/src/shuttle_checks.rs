@@ -7,7 +7,7 @@ use crate::{
     CheckDepth, Explored, Loom, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun,
     ShuttleScheduler,
 };
-use lockwright::qspinlock::resilient::RawResilientSpinLock;
+use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright::registry::LockRow;
 use lockwright::tunables::Tunable;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
@@ -62,7 +62,8 @@ pub fn samples_of(lock: &'static LockRow, threads: usize, depth: CheckDepth) -> 
     machines.push((LITTLE.to_string(), little, 2));
     let mut samples = Vec::new();
     for (on, mut settings, rounds) in machines {
-        settings.has_held_tables = is::<RawResilientSpinLock<Loom>>(lock);
+        settings.has_held_tables = is::<RawResilientSpinLock<Loom>>(lock)
+            || is::<RawResilientSpinLock<Loom, InPrograms>>(lock);
         for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: DEPTH }] {
             let executions = (operations / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);

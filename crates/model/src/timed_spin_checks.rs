@@ -2,7 +2,7 @@
 
 use crate::check::{CPUS, Check, row};
 use crate::{Loom, MachineSettings};
-use lockwright::qspinlock::resilient::RawResilientSpinLock;
+use lockwright::qspinlock::resilient::{EntrySpan, RawResilientSpinLock};
 use lockwright::qspinlock::{QSpinlock, Spin, Succession};
 use lockwright::registry::LockRow;
 use lockwright_clients::resilient::{Crossed, HeldTwice, NeverCrossed};
@@ -34,27 +34,27 @@ pub(crate) fn of_timed<S: Succession<Loom>>(
     ]
 }
 
-pub(crate) fn of_resilient(lock: &'static LockRow) -> Vec<Check> {
+pub(crate) fn of_resilient<E: EntrySpan>(lock: &'static LockRow) -> Vec<Check> {
     let on = |threads: u32| MachineSettings::flat(threads).with_held_tables();
     let searching = |threads: u32| on(threads).with_clock_step(SEARCH_NS);
     // A thread that holds the lock is the head of the queue, and the other one joins while it gives up.
     let forked = searching(2).in_a_forked_child();
     let two = [
-        row::<HeldTwice<Loom>>(lock, "two", 2, searching(2)),
-        row::<HeldTwice<Loom>>(lock, "two, in a forked child", 2, forked),
-        row::<NeverCrossed<Loom>>(lock, "two", 2, searching(2)),
-        row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, "two", 2, on(2)),
+        row::<HeldTwice<Loom, E>>(lock, "two", 2, searching(2)),
+        row::<HeldTwice<Loom, E>>(lock, "two, in a forked child", 2, forked),
+        row::<NeverCrossed<Loom, E>>(lock, "two", 2, searching(2)),
+        row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom, E>>>(lock, "two", 2, on(2)),
     ];
     // Each attempt may fail in its own way, so there are many executions.
     let many = [
-        Check { preemptions_max: 1, ..row::<Crossed<Loom>>(lock, "two", 2, searching(2)) },
-        Check { preemptions_max: 1, ..row::<HeldTwice<Loom>>(lock, "three", 3, searching(3)) },
+        Check { preemptions_max: 1, ..row::<Crossed<Loom, E>>(lock, "two", 2, searching(2)) },
+        Check { preemptions_max: 1, ..row::<HeldTwice<Loom, E>>(lock, "three", 3, searching(3)) },
     ];
     // Where nobody becomes pending, one of three threads is behind the head.
     let three = [("three", on(3)), ("three, in a forked child", on(3).in_a_forked_child())];
     let three = three.map(|(on, settings)| Check {
         preemptions_max: PREEMPTIONS_MAX,
-        ..row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom>>>(lock, on, 3, settings)
+        ..row::<SpinTimeOuts<Loom, RawResilientSpinLock<Loom, E>>>(lock, on, 3, settings)
     });
     two.into_iter().chain(many).chain(three).collect()
 }

@@ -5,7 +5,9 @@
 
 use crate::program::Limit;
 use crate::world::{Allowed, Data, LOCKS_MAX, THREADS_MAX, World, change};
-use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use lockwright::qspinlock::resilient::{
+    AcquireError, AcquireLimits, InPrograms, RawResilientSpinLock,
+};
 use lockwright::raw::RawLock;
 use std::cell::UnsafeCell;
 use std::fmt::{Debug, Formatter};
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 /// A resilient spinlock with what it guards.
 pub struct ResilientSite<P: World> {
-    raw: RawResilientSpinLock<P>,
+    raw: RawResilientSpinLock<P, InPrograms>,
     data: UnsafeCell<Data>,
 }
 

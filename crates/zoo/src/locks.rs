@@ -55,6 +55,7 @@ pub const SETTING_ASIDE: &[&str] = &[
 /// Those whose waiters may have deadlines and leave the queue.
 pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];
 pub const RESILIENT: &[&str] = &["resilient"];
+pub const RESILIENT_IN_PROGRAMS: &[&str] = &["resilient-in_programs"];
 
 /// Those whose waiters sleep.
 pub const SLEEPING: &[&str] = &[

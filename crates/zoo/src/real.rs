@@ -1,7 +1,8 @@
 //! Bugs that show on the real machine, under tests of the locks there, and some in explored schedules of clients.
 
 use crate::bug::{Test, bugs};
-use crate::seen::{Checker, EDIT, NATIVE_EDIT};
+use crate::locks::RESILIENT_IN_PROGRAMS;
+use crate::seen::{Checker, EDIT, EXPLORED_EDIT, NATIVE_EDIT};
 
 const OURS: &str = "this project, until November 2026";
 
@@ -80,5 +81,14 @@ bugs! {
         source: OURS,
         tests: [native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
         edits: [change "native/barrier.rs": "!visit_all_cpus()" => "true"],
+    }
+    "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
+        what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",
+        source: "Linux 6.15 to 6.17, where an interrupt that cannot be masked does",
+        tests: [DISTURBED],
+        edits: [
+            change "qspinlock/resilient/mod.rs": "let is_cleared_late = E::COVERS_LOCK;"
+                => "let is_cleared_late = false;",
+        ],
     }
 }

@@ -47,7 +47,7 @@ const KEPT: &[(&str, &str)] = &[
         REUSED,
     ),
     (
-        "handler handler-timed semaphore-handler condvar-handler fork condvar-fork semaphore-fork",
+        "handler handler-timed semaphore-handler condvar-handler resilient-handler fork condvar-fork semaphore-fork",
         DISTURBED,
     ),
 ];

@@ -80,8 +80,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("qspinlock/pv/bounded.rs", Checker::Loom(BOUNDED)),
     ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
     ("qspinlock/timed.rs", Checker::Loom(&["qspinlock"])),
-    ("qspinlock/resilient/", Checker::Loom(&["resilient"])),
-    ("held.rs", Checker::Loom(&["resilient"])),
+    ("qspinlock/resilient/", Checker::Loom(&["resilient", "resilient-in_programs"])),
+    ("held.rs", Checker::Loom(&["resilient", "resilient-in_programs"])),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
     (
         "native/pool.rs",

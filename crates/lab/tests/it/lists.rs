@@ -32,6 +32,7 @@ fn every_lock_is_listed() {
         "cna-v15",
         "two-level",
         "resilient",
+        "resilient-in_programs",
         "unfair",
         "ticket",
         "mcs",

@@ -114,10 +114,10 @@ macro_rules! reentrant_types {
         ///
         /// # Signals and fork
         ///
-        /// A signal handler must not use a lock of this type if the interrupted thread may use the same lock: the
-        /// owner's number and the count of its guards are not changed in one step. In a forked child, the thread that
-        /// forked still holds what it held, and may take it again. A lock that another thread of the parent held stays
-        /// locked in the child. The lock does not work in memory that several processes share.
+        /// A signal handler must not use a lock of this type if the interrupted thread may use the same lock, not even
+        /// for an attempt: the owner's number and the count of its guards are not changed in one step. In a forked
+        /// child, the thread that forked still holds what it held, and may take it again. A lock that another thread of
+        /// the parent held stays locked in the child. The lock does not work in memory that several processes share.
         ///
         /// # Size and cost
         ///

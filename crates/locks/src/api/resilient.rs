@@ -4,7 +4,7 @@ use super::deadline::deadline_after;
 use crate::native::Native;
 use crate::native::hash::address_of;
 use crate::native::reader_slots::thread_of;
-use crate::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use crate::qspinlock::resilient::{AcquireError, AcquireLimits, InPrograms, RawResilientSpinLock};
 use crate::raw::RawLock;
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -37,7 +37,7 @@ use std::time::Duration;
 ///
 /// | kind of the error | when |
 /// |---|---|
-/// | [`AlreadyHeld`](LockErrorKind::AlreadyHeld) | the thread holds the lock: at once |
+/// | [`AlreadyHeld`](LockErrorKind::AlreadyHeld) | the thread holds the lock: at once. [In signal handlers](Self#signals-and-fork) also if the interrupted thread waits for it |
 /// | [`Deadlock`](LockErrorKind::Deadlock) | another thread holds it and waits for a lock that this thread holds: after about a millisecond |
 /// | [`TimedOut`](LockErrorKind::TimedOut) | after 250 ms, or 500 ms at the head of the queue; in [`lock_for`](Self::lock_for), after the time given |
 /// | [`QueueDissolved`](LockErrorKind::QueueDissolved) | the thread at the head of the queue has given up, and all behind it do |
@@ -61,17 +61,30 @@ use std::time::Duration;
 ///
 /// There are none. A panic in the critical section unlocks the lock; there is no poisoning.
 ///
+/// # Forgotten guards
+///
+/// If a guard is forgotten, its lock stays locked. Its thread still counts as the owner of a lock at that address. So
+/// if another lock lies there later, and another thread holds that one, this thread may be told `AlreadyHeld` or
+/// `Deadlock` instead of waiting for it. No two threads ever hold a lock at the same time.
+///
 /// # Signals and fork
 ///
-/// A signal handler may use the lock: if the interrupted thread holds it, `lock` fails at once. In a forked child, a
-/// lock that another thread of the parent held stays locked, and `lock` fails by its time-out.
+/// A signal handler may use the lock: if the interrupted thread holds it, `lock` fails at once with `AlreadyHeld`. It
+/// does so, too, if another thread holds the lock and the interrupted one waits for it, is about to take it, or has
+/// just released it. If the interrupted thread is at one of the last two moments, its handler waits for a second lock,
+/// and a third thread holds that one and waits for the first, the handler or the third thread may be told `Deadlock`.
+///
+/// The first use in a process must not be in a handler, unless [`prepare`](crate::native::prepare) was called before:
+/// it registers a fork handler with the C library, which may allocate for it, or hold a lock of its own at that moment.
+///
+/// In a forked child, a lock that another thread of the parent held stays locked, and `lock` fails by its time-out.
 ///
 /// # Size and cost
 ///
 /// Four bytes and the value. Without contention, a lock and unlock cost two more stores each than a `SpinLock`. When a
 /// thread first takes such a lock, it claims a slot, as for a [`PercpuRwLock`](crate::PercpuRwLock).
 pub struct ResilientSpinLock<T: ?Sized> {
-    raw: RawResilientSpinLock<Native>,
+    raw: RawResilientSpinLock<Native, InPrograms>,
     value: UnsafeCell<T>,
 }
 
@@ -204,7 +217,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for ResilientSpinLockGuard<'_, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockErrorKind {
-    /// The thread holds the lock already.
+    /// The thread holds the lock already. In a signal handler: it is [using it](ResilientSpinLock#signals-and-fork).
     AlreadyHeld,
     /// Another thread holds the lock and waits for one that this thread holds.
     Deadlock,
@@ -228,7 +241,7 @@ pub struct LockError {
 
 impl LockError {
     #[cold]
-    fn of(raw: &RawResilientSpinLock<Native>, failure: AcquireError) -> Self {
+    fn of(raw: &RawResilientSpinLock<Native, InPrograms>, failure: AcquireError) -> Self {
         let lock = core::ptr::from_ref(raw).addr();
         let thread = rustix::thread::gettid().as_raw_nonzero().get() as u32;
         let error = |kind| Self { kind, lock, thread, other_lock: None, other_thread: None };

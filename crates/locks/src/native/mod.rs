@@ -71,8 +71,10 @@ use crate::tunables::Tunable;
 ///
 /// - that takes locks on small signal stacks,
 /// - that installs a system call filter, before it does, or
-/// - in which the C library must not allocate when a lock is taken: `prepare` registers the handler of `fork` that
-///   [`PercpuRwLock`](crate::PercpuRwLock) needs, for which the C library may allocate.
+/// - in which the C library must not allocate when a lock is taken, or in which a signal handler uses one of these two
+///   types first: `prepare` registers the handler of `fork` that [`PercpuRwLock`](crate::PercpuRwLock) and
+///   [`ResilientSpinLock`](crate::ResilientSpinLock) need. The C library may allocate for that, and may hold a lock of
+///   its own when a signal comes.
 ///
 /// # System call filters
 ///

@@ -2,7 +2,10 @@
 
 use super::alone;
 use lockwright::{CnaSpinLock, LockErrorKind, ResilientSpinLock, SpinLock};
+use std::ffi::c_int;
+use std::os::unix::thread::JoinHandleExt;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -157,4 +160,78 @@ fn a_thread_that_ends_with_a_lock_leaves_no_trace_to_the_next_one() {
         let attempt = thread::spawn(|| HELD.lock_for(Duration::ZERO).map(drop).expect_err("held"));
         assert_eq!(attempt.join().expect("no panic").kind(), LockErrorKind::TimedOut);
     }
+}
+
+unsafe extern "C" {
+    fn signal(number: c_int, handler: extern "C" fn(c_int)) -> usize;
+    fn pthread_kill(thread: std::os::unix::thread::RawPthread, number: c_int) -> c_int;
+}
+const SIGUSR2: c_int = 12;
+
+#[test]
+fn a_handler_that_takes_the_resilient_lock_of_its_thread_never_waits_for_it() {
+    let _alone = alone();
+    static LOCK: ResilientSpinLock<u64> = ResilientSpinLock::new(0);
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    static LATE: AtomicU64 = AtomicU64::new(0);
+    extern "C" fn handler(_: c_int) {
+        HANDLED.fetch_add(1, Relaxed);
+        match LOCK.lock().map(|mut count| *count += 1) {
+            Ok(()) => {}
+            Err(error) if error.kind() == LockErrorKind::AlreadyHeld => {
+                TOLD.fetch_add(1, Relaxed);
+            }
+            Err(_) => {
+                LATE.fetch_add(1, Relaxed);
+            }
+        }
+    }
+    // The first use is not in a handler.
+    *LOCK.lock().expect("it is free") += 1;
+    // SAFETY: the handler uses a lock that handlers may use, and atomics.
+    unsafe { signal(SIGUSR2, handler) };
+    let user = thread::spawn(|| {
+        while !IS_OVER.load(Relaxed) {
+            *LOCK.lock().expect("no handler keeps it") += 1;
+        }
+    });
+    // Each signal lands at another instruction.
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(2) {
+        // SAFETY: the thread has not been joined.
+        assert_eq!(unsafe { pthread_kill(user.as_pthread_t(), SIGUSR2) }, 0);
+    }
+    IS_OVER.store(true, Relaxed);
+    user.join().expect("no panic");
+    assert!(HANDLED.load(Relaxed) > 0, "no signal came");
+    assert_eq!(LATE.load(Relaxed), 0, "a handler has waited for its own thread");
+    println!("told at once: {} of {}", TOLD.load(Relaxed), HANDLED.load(Relaxed));
+}
+
+#[test]
+fn a_forgotten_guard_makes_a_later_lock_at_its_address_an_error_and_never_two_owners() {
+    let _alone = alone();
+    let mut lock = ResilientSpinLock::new(1);
+    std::mem::forget(lock.lock().expect("it is free"));
+    // Another lock, at the same address.
+    lock = ResilientSpinLock::new(2);
+    assert_eq!(*lock.lock().expect("it is free"), 2);
+    let (tell, told) = channel();
+    let (go_on, goes_on) = channel();
+    thread::scope(|scope| {
+        let lock = &lock;
+        scope.spawn(move || {
+            let guard = lock.lock().expect("it is free");
+            tell.send(()).expect("the test waits");
+            goes_on.recv().expect("the test goes on");
+            drop(guard);
+        });
+        told.recv().expect("the thread has the lock");
+        let error = lock.lock().expect_err("another thread has it");
+        assert_eq!(error.kind(), LockErrorKind::AlreadyHeld, "as the documentation says");
+        go_on.send(()).expect("the thread waits");
+    });
+    assert_eq!(*lock.lock().expect("it is free"), 2);
 }

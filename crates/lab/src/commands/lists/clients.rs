@@ -72,6 +72,10 @@ pub const CLIENTS: &[Client] = &[
         "a resilient spinlock reports no deadlock where no two threads wait for each other",
     ),
     (
+        "resilient-handler",
+        "a signal handler that takes the resilient spinlock of its thread is told so at once",
+    ),
+    (
         "qrwlock-reads-again",
         "a reader may read again, as an interrupt handler does, while a writer waits",
     ),

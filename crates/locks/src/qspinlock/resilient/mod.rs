@@ -1,7 +1,9 @@
 #![doc = include_str!("README.md")]
 
+mod entry;
 mod watch;
 
+pub use entry::{EntrySpan, InPrograms, Linux6_15};
 pub use watch::{AcquireError, AcquireLimits};
 
 use super::queue::{count_nesting, join};
@@ -12,6 +14,7 @@ use crate::held::HeldTable;
 use crate::platform::{Atomic, Cells, ConstCells, HeldLocks, LockHash};
 use crate::queue::{NodeId, QNode, QueuePlatform, node};
 use crate::raw::{Order, RawLock};
+use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use watch::Watch;
 
@@ -19,14 +22,14 @@ use watch::Watch;
 pub trait HolderPlatform: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<Self>> {}
 impl<P: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<P>>> HolderPlatform for P {}
 
-/// The resilient queued spinlock.
+/// The resilient queued spinlock. `E` says how long the table of its owner has it.
 #[repr(transparent)]
-pub struct RawResilientSpinLock<P: Cells>(QSpinlock<P>);
+pub struct RawResilientSpinLock<P: Cells, E = Linux6_15>(QSpinlock<P>, PhantomData<fn() -> E>);
 
-impl<P: ConstCells> RawResilientSpinLock<P> {
+impl<P: ConstCells, E> RawResilientSpinLock<P, E> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
-    pub const INIT: Self = Self(QSpinlock::INIT);
+    pub const INIT: Self = Self(QSpinlock::INIT, PhantomData);
 }
 
 /// The critical sections that a waiter has ahead: that of the owner.
@@ -34,7 +37,7 @@ const OWNER: u64 = 1;
 /// The same of the head of the queue: those of the owner and of the pending waiter.
 const OWNER_AND_PENDING: u64 = 2;
 
-impl<P: HolderPlatform> RawResilientSpinLock<P> {
+impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
     /// Takes the lock within `limits`.
     ///
     /// # Errors
@@ -42,6 +45,13 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
     #[doc(alias = "raw_res_spin_lock")]
     #[inline]
     pub fn acquire(&self, limits: AcquireLimits) -> Result<(), AcquireError> {
+        if E::COVERS_LOCK {
+            self.enter();
+            return match self.0.take_free() {
+                Ok(()) => Ok(()),
+                Err(seen) => self.acquire_slowly(seen, limits),
+            };
+        }
         match self.0.take_free() {
             Ok(()) => {
                 self.note_taken();
@@ -73,6 +83,20 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
         }
     }
 
+    /// The caller is about to take the lock. A handler that interrupts it from now on finds it in the table.
+    #[inline]
+    fn enter(&self) {
+        self.note_taken();
+        entry::keep_in_order();
+    }
+    /// The caller that was about to take the lock has not got it.
+    #[inline]
+    fn withdraw(&self) {
+        if let Some(held) = own_table::<P>() {
+            held.pop(self.name());
+        }
+    }
+
     /// Everything but the first attempt.
     #[cold]
     fn acquire_slowly(&self, seen: Word, limits: AcquireLimits) -> Result<(), AcquireError> {
@@ -80,7 +104,11 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
             return self.wait(seen, &mut Watch::new(&self.0.word, None, 0, limits));
         };
         let name = self.name();
-        held.push_wait(name);
+        if E::COVERS_LOCK {
+            held.waits_for_last(name);
+        } else {
+            held.push_wait(name);
+        }
         let outcome = self.wait(seen, &mut Watch::new(&self.0.word, Some(held), name, limits));
         match outcome {
             Ok(()) => held.taken(name),
@@ -89,7 +117,7 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
         outcome
     }
 
-    fn wait(&self, seen: Word, watch: &mut Watch<'_, P>) -> Result<(), AcquireError> {
+    fn wait(&self, seen: Word, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
         watch.ask_first()?;
         if P::has_forked() {
             self.0.bury_orphans();
@@ -113,7 +141,7 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
     }
 
     /// As the pending waiter, which has found `seen`.
-    fn wait_as_pending(&self, seen: Word, watch: &mut Watch<'_, P>) -> Result<(), AcquireError> {
+    fn wait_as_pending(&self, seen: Word, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
         if seen.is_locked() {
             // (*,1,1) -> (*,1,0) by the owner
             let freed = watch.begin(OWNER).and_then(|()| watch.wait(|word| !word.is_locked()));
@@ -128,7 +156,7 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
 
     /// Without a place in the queue.
     #[cold]
-    fn compete(&self, watch: &mut Watch<'_, P>) -> Result<(), AcquireError> {
+    fn compete(&self, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
         P::count(Event::lock_no_node);
         watch.begin(OWNER)?;
         while !self.0.try_lock() {
@@ -141,7 +169,7 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
     fn wait_in_queue(
         &self,
         id: NodeId,
-        watch: &mut Watch<'_, P>,
+        watch: &mut Watch<'_, P, E>,
     ) -> Option<Result<(), AcquireError>> {
         let id = if watch.may_leave() { id.that_may_leave() } else { id };
         let me = <QSpinlock<P>>::prepare(id);
@@ -193,11 +221,11 @@ impl<P: HolderPlatform> RawResilientSpinLock<P> {
     }
 }
 
-impl<P: HolderPlatform> RawLock for RawResilientSpinLock<P> {
+impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
     const ORDER: Order = <QSpinlock<P, Fifo, Spin> as RawLock>::ORDER;
 
     fn new() -> Self {
-        Self(QSpinlock::new())
+        Self(QSpinlock::new(), PhantomData)
     }
     /// As an attempt with the kernel's limits. If that fails, waits for as long as it takes, without a place in the
     /// queue.
@@ -209,6 +237,14 @@ impl<P: HolderPlatform> RawLock for RawResilientSpinLock<P> {
     }
     #[inline]
     fn try_lock(&self) -> bool {
+        if E::COVERS_LOCK {
+            self.enter();
+            let is_ours = self.0.try_lock();
+            if !is_ours {
+                self.withdraw();
+            }
+            return is_ours;
+        }
         let is_ours = self.0.try_lock();
         if is_ours {
             self.note_taken();
@@ -218,11 +254,23 @@ impl<P: HolderPlatform> RawLock for RawResilientSpinLock<P> {
     #[doc(alias = "raw_res_spin_unlock")]
     #[inline]
     unsafe fn unlock(&self) {
-        if let Some(held) = own_table::<P>() {
-            held.remove(self.name());
+        let (held, lock) = (own_table::<P>(), self.name());
+        let clear_entry = || {
+            if let Some(held) = held {
+                held.remove(lock);
+            }
+        };
+        let is_cleared_late = E::COVERS_LOCK;
+        if !is_cleared_late {
+            clear_entry();
         }
         // SAFETY: the caller holds the lock.
         unsafe { self.0.unlock() };
+        // From here on the lock may no longer exist.
+        if is_cleared_late {
+            entry::keep_in_order();
+            clear_entry();
+        }
     }
     fn is_locked(&self) -> bool {
         self.0.is_locked()

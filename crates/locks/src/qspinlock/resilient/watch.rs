@@ -1,9 +1,10 @@
 //! Waiting within limits: the clock, and the search for deadlocks.
 
 use super::super::Word;
-use super::{HolderPlatform, table_at};
+use super::{EntrySpan, HolderPlatform, table_at};
 use crate::held::HeldTable;
 use crate::platform::{Atomic, Bound};
+use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How often a waiter looks for a deadlock.
@@ -63,7 +64,7 @@ impl AcquireLimits {
 }
 
 /// One acquisition that waits for the lock with this word.
-pub(super) struct Watch<'a, P: HolderPlatform> {
+pub(super) struct Watch<'a, P: HolderPlatform, E> {
     word: &'a P::Word,
     /// The table of the caller, and what tables call the lock.
     held: Option<&'a HeldTable<P>>,
@@ -73,16 +74,18 @@ pub(super) struct Watch<'a, P: HolderPlatform> {
     until_ns: u64,
     /// When it last looked for a deadlock.
     searched_ns: u64,
+    _span: PhantomData<fn() -> E>,
 }
 
-impl<'a, P: HolderPlatform> Watch<'a, P> {
+impl<'a, P: HolderPlatform, E: EntrySpan> Watch<'a, P, E> {
     pub(super) fn new(
         word: &'a P::Word,
         held: Option<&'a HeldTable<P>>,
         name: u64,
         limits: AcquireLimits,
     ) -> Self {
-        Self { word, held, name, limits, until_ns: u64::MAX, searched_ns: 0 }
+        let (until_ns, searched_ns) = (u64::MAX, 0);
+        Self { word, held, name, limits, until_ns, searched_ns, _span: PhantomData }
     }
     /// When the time is over in any case.
     pub(super) fn deadline_ns(&self) -> u64 {
@@ -155,7 +158,7 @@ impl<'a, P: HolderPlatform> Watch<'a, P> {
             if core::ptr::eq(table, mine) {
                 continue;
             }
-            let Some(wanted) = table.top() else { continue };
+            let Some(wanted) = table.top(E::COVERS_LOCK) else { continue };
             if mine.holds_below_top(wanted) && table.holds_below_top(self.name) {
                 return Err(AcquireError::Crossed { other, wanted });
             }
