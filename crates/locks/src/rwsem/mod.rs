@@ -61,7 +61,7 @@ impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
 impl<P: Cells, C: RwSemPolicy> RwSem<P, C> {
     /// Does not compile for a policy under which a reader and a writer might hold the lock together.
     const CHECK_POLICY: () =
-        assert!(C::POLICY.fits_its_format(), "the policy needs a count in bits");
+        assert!(C::POLICY.fits_its_format(), "the count is too small for the policy");
 }
 
 impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {

@@ -6,7 +6,8 @@
 /// The count word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Until 2017: holders and attempts are added up, in a half of this many bits; writers and waiters are a bias.
+    /// Until 2017: holders and attempts are added up, in a half of this many bits, 16 or 32; writers and waiters are a
+    /// bias.
     Biased(u32),
     /// Since: a bit for each thing, and the number of readers.
     Bits,
@@ -188,13 +189,28 @@ pub struct Policy {
 /// }
 /// let sem = <RwSem<Native, Spinning> as RawLock>::new();
 /// ```
+///
+/// The half of a biased count is of 16 bits or of 32:
+///
+/// ```compile_fail
+/// use lockwright::native::Native;
+/// use lockwright::raw::RawLock;
+/// use lockwright::rwsem::{Format, Policy, RwSem, RwSemPolicy, V3_12};
+///
+/// enum NoHalf {}
+/// impl RwSemPolicy for NoHalf {
+///     const POLICY: Policy = Policy { format: Format::Biased(0), ..V3_12::POLICY };
+/// }
+/// let sem = <RwSem<Native, NoHalf> as RawLock>::new();
+/// ```
 pub trait RwSemPolicy: Send + Sync + 'static {
     /// What it chooses.
     const POLICY: Policy;
 }
 
 impl Policy {
-    /// Returns `true` if a semaphore can have this policy: what came with the bits needs them.
+    /// Returns `true` if a semaphore can have this policy: what came with the bits needs them, and with other halves a
+    /// writer would look like none, or a few readers like a writer.
     pub(super) const fn fits_its_format(&self) -> bool {
         let needs_bits = self.enters_if_alone
             || !matches!(self.reader_spin, ReaderSpin::No)
@@ -202,7 +218,10 @@ impl Policy {
             || !matches!(self.handoff, Handoff::Never)
             || matches!(self.writer_spin, WriterSpin::TimedOnReaders)
             || self.tries_first;
-        matches!(self.format, Format::Bits) || !needs_bits
+        match self.format {
+            Format::Bits => true,
+            Format::Biased(half) => matches!(half, 16 | 32) && !needs_bits,
+        }
     }
     /// How long a waiter lets others pass it, in nanoseconds.
     pub const fn patience_ns(&self) -> u64 {
