@@ -24,7 +24,7 @@ use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, 
 use lockwright::park::{Bucket, Waiter};
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
-    SleepStorage, Sleeping,
+    SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -227,6 +227,14 @@ fn current() -> u64 {
     task
 }
 
+// SAFETY: the address of the kernel's structure of the task.
+unsafe impl ThreadNumbers for Tasks {
+    #[inline(always)]
+    fn this_thread() -> u64 {
+        current()
+    }
+}
+
 impl SchedulerHints for Tasks {
     const KNOWS_WHO_RUNS: bool = true;
 
@@ -234,10 +242,6 @@ impl SchedulerHints for Tasks {
     #[inline(always)]
     fn is_running(_id: NodeId) -> bool {
         true
-    }
-    #[inline(always)]
-    fn this_thread() -> u64 {
-        current()
     }
     fn is_thread_running(thread: u64) -> bool {
         let answer: u32;

@@ -253,14 +253,18 @@ macro_rules! machine {
             }
         }
 
+        // SAFETY: each thread of a model has a CPU of its own.
+        unsafe impl lockwright::platform::ThreadNumbers for $platform {
+            fn this_thread() -> u64 {
+                (u64::from(<Self as lockwright::platform::Placement>::this_cpu()) + 1) << 3
+            }
+        }
+
         impl lockwright::platform::SchedulerHints for $platform {
             const KNOWS_WHO_RUNS: bool = $knows;
 
             fn is_running(_id: NodeId) -> bool {
                 true
-            }
-            fn this_thread() -> u64 {
-                (u64::from(<Self as lockwright::platform::Placement>::this_cpu()) + 1) << 3
             }
             fn is_thread_running(_thread: u64) -> bool {
                 true

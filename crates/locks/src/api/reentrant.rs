@@ -1,6 +1,6 @@
 //! The mutex that its owner may take again, for one version of `lock_api`, which the place of use calls `lock_api`.
 
-use crate::platform::SchedulerHints;
+use crate::platform::ThreadNumbers;
 use core::marker::PhantomData;
 use core::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use core::num::NonZeroUsize;
 /// its number back. A forked child has one thread, which keeps the number of the thread that forked.
 pub struct ThreadNumber<P>(PhantomData<fn() -> P>);
 
-impl<P: SchedulerHints> ThreadNumber<P> {
+impl<P: ThreadNumbers> ThreadNumber<P> {
     /// It has no state.
     const NEW: Self = Self(PhantomData);
 
@@ -22,8 +22,8 @@ impl<P: SchedulerHints> ThreadNumber<P> {
 }
 
 #[cfg(feature = "lock_api")]
-// SAFETY: no two living threads have the same number.
-unsafe impl<P: SchedulerHints> lock_api::GetThreadId for ThreadNumber<P> {
+// SAFETY: by the contract of `ThreadNumbers` no two living threads have the same number.
+unsafe impl<P: ThreadNumbers> lock_api::GetThreadId for ThreadNumber<P> {
     const INIT: Self = Self::NEW;
 
     #[inline]
@@ -33,8 +33,8 @@ unsafe impl<P: SchedulerHints> lock_api::GetThreadId for ThreadNumber<P> {
 }
 
 #[cfg(feature = "lock_api_05")]
-// SAFETY: no two living threads have the same number, and a thread keeps its own.
-unsafe impl<P: SchedulerHints> lock_api_05::GetThreadId for ThreadNumber<P> {
+// SAFETY: by the contract of `ThreadNumbers` no two living threads have the same number, and a thread keeps its own.
+unsafe impl<P: ThreadNumbers> lock_api_05::GetThreadId for ThreadNumber<P> {
     const INIT: Self = Self::NEW;
 
     #[inline]

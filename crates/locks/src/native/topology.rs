@@ -16,7 +16,7 @@ use super::{
     table::Table,
     table::table,
 };
-use crate::platform::{Placement, SchedulerHints};
+use crate::platform::{Placement, SchedulerHints, ThreadNumbers};
 use crate::queue::{NodeId, node};
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32,
@@ -76,15 +76,19 @@ per_thread! {
     PLACE at "lockwright_place": u64 = 0
 }
 
+// SAFETY: the address of a variable of the thread.
+unsafe impl ThreadNumbers for Native {
+    #[inline]
+    fn this_thread() -> u64 {
+        PLACE.with(|place| place.as_ptr().addr() as u64)
+    }
+}
+
 impl SchedulerHints for Native {
     /// A waiter last seen on the CPU that runs the caller is not running there now.
     fn is_running(id: NodeId) -> bool {
         // ordering: Relaxed; only a hint.
         node::<Self>(id).cpu.load(Relaxed) != cpu::this_cpu()
-    }
-    #[inline]
-    fn this_thread() -> u64 {
-        PLACE.with(|place| place.as_ptr().addr() as u64)
     }
     /// Programs are not told.
     fn is_thread_running(_thread: u64) -> bool {

@@ -232,7 +232,29 @@ pub trait Placement: Sized {
 }
 
 /// What the scheduler lets us guess. Hints only: nothing may rely on them.
-pub trait SchedulerHints: QueueNodes {
+/// Numbers by which locks know their owners.
+///
+/// # Safety
+/// [`this_thread`](Self::this_thread) returns the same number to a thread each time, and no other thread that exists
+/// has it: a lock that its owner may take again lets every thread in that has the owner's number.
+pub unsafe trait ThreadNumbers: Sized {
+    /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
+    /// this one lives.
+    fn this_thread() -> u64;
+}
+
+///
+/// The number of a thread, which locks rely on, is none of them: it has an unsafe trait of its own.
+///
+/// ```compile_fail,E0200
+/// enum Machine {}
+/// impl lockwright::platform::ThreadNumbers for Machine {
+///     fn this_thread() -> u64 {
+///         8
+///     }
+/// }
+/// ```
+pub trait SchedulerHints: QueueNodes + ThreadNumbers {
     /// True if [`is_thread_running`](Self::is_thread_running) and
     /// [`need_resched`](Self::need_resched) know what they say, so that they end a wait that is not worth
     /// its while. Elsewhere a spinner has to end it by itself.
@@ -240,9 +262,6 @@ pub trait SchedulerHints: QueueNodes {
 
     /// Returns `true` if the thread that uses the node `id` is probably running on a CPU.
     fn is_running(id: NodeId) -> bool;
-    /// A number for the calling thread: not 0, its lowest three bits 0, and no other thread's while
-    /// this one lives.
-    fn this_thread() -> u64;
     /// Returns `true` if the thread of that number is probably running on a CPU. It may no longer exist.
     fn is_thread_running(thread: u64) -> bool;
     /// Returns `true` if the caller should give up its CPU soon.

@@ -29,7 +29,7 @@ pub use guarded::{Guarded, RaceTracker};
 pub(crate) use is_locked::barrier_before_look;
 pub use machine::{
     Barriers, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool, Placement,
-    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, low_half,
+    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers, low_half,
 };
 pub use node_id::{NODES_MAX, NodeId};
 pub use ptr::NodePtr;

@@ -11,7 +11,7 @@ use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, MetadataPool,
-    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -229,12 +229,16 @@ impl Placement for Hooked {
     }
 }
 
+// SAFETY: the numbers of `Native`.
+unsafe impl ThreadNumbers for Hooked {
+    fn this_thread() -> u64 {
+        Native::this_thread()
+    }
+}
+
 impl SchedulerHints for Hooked {
     fn is_running(_id: NodeId) -> bool {
         true
-    }
-    fn this_thread() -> u64 {
-        Native::this_thread()
     }
     fn is_thread_running(_thread: u64) -> bool {
         true

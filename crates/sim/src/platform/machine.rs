@@ -14,7 +14,7 @@ use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool,
-    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -232,6 +232,14 @@ impl Placement for Sim {
     }
 }
 
+// SAFETY: the number of a simulated thread.
+unsafe impl ThreadNumbers for Sim {
+    #[inline]
+    fn this_thread() -> u64 {
+        Here::expect("its number").with(|engine| (engine.current as u64 + 1) << 3)
+    }
+}
+
 impl SchedulerHints for Sim {
     const KNOWS_WHO_RUNS: bool = true;
 
@@ -242,10 +250,6 @@ impl SchedulerHints for Sim {
             }
             None => true,
         })
-    }
-    #[inline]
-    fn this_thread() -> u64 {
-        Here::expect("its number").with(|engine| (engine.current as u64 + 1) << 3)
     }
     fn is_thread_running(thread: u64) -> bool {
         Here::expect("a hint").with(|engine| {
