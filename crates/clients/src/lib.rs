@@ -52,6 +52,7 @@ mod threads;
 pub mod timed_spin;
 pub mod try_lock;
 pub mod try_shared;
+pub mod two_kinds;
 pub mod upgrade;
 
 pub use client::{AnyClient, Client, ClientOutcome, ClientType, ClientVisitor, Fork, TypeOf};

@@ -26,6 +26,7 @@ use crate::shared::{self, ReadersAndWriters};
 use crate::timed_spin::{self, SpinTimeOuts};
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
+use crate::two_kinds::{self, TwoKinds};
 use crate::upgrade;
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
@@ -47,6 +48,7 @@ use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock};
 use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
+use lockwright::word_lock::WordLock;
 
 macro_rules! clients {
     (
@@ -197,6 +199,7 @@ clients_of_types! { own_clients, visit_own, P;
         one_place::NAME => OnePlace<P, GroupedMutex<P>>;
     }
     OsqMutex<P> { osq::LEAVE => Leave<P>; }
+    WordLock<P> { two_kinds::NAME => TwoKinds<P>; }
     // The barrier waits and wakes as the once does, and is no lock.
     OnceMutex<P> {
         once::CALL => Calls<P>;
@@ -261,15 +264,15 @@ clients_of_types! { own_clients, visit_own, P;
         resilient::CROSSED => resilient::Crossed<P>;
         resilient::NEVER_CROSSED => resilient::NeverCrossed<P>;
     }
-    HqSpinlock<P> {
-        hq::BY_NODE => ByNode<P>;
-        hq::SHARED_METADATA => SharedMetadata<P>;
     RawResilientSpinLock<P, InPrograms> {
         timed_spin::TIMED => SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>;
         resilient::HELD => resilient::HeldTwice<P, InPrograms>;
         resilient::CROSSED => resilient::Crossed<P, InPrograms>;
         resilient::NEVER_CROSSED => resilient::NeverCrossed<P, InPrograms>;
     }
+    HqSpinlock<P> {
+        hq::BY_NODE => ByNode<P>;
+        hq::SHARED_METADATA => SharedMetadata<P>;
     }
     HqSpinlock<P, HqBounded> {
         hq::BY_NODE => ByNode<P, HqBounded>;

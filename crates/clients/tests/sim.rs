@@ -6,7 +6,7 @@ use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::due::is_due;
 use lockwright_clients::{
     AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, is_of_guards,
-    is_of_limits, is_of_reused, visit_client_of,
+    is_of_limits, is_of_reused, two_kinds, visit_client_of,
 };
 use lockwright_conformance::{Threads, laws};
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
@@ -193,5 +193,18 @@ fn a_lock_holds_at_its_limits() {
 fn a_lock_holds_whatever_was_at_its_address_before() {
     for lock in locks_with(is_of_reused) {
         holds_in_schedules(lock, is_of_reused, 4, &Config::default());
+    }
+}
+
+#[test]
+fn a_late_wake_up_for_one_kind_of_lock_is_none_for_another_kind_with_the_same_node() {
+    let is_meant = |client: &str| client == two_kinds::NAME;
+    for nodes in [NodesMode::PerCpu, NodesMode::Pool(2), NodesMode::Pool(4)] {
+        for lock in locks_with(is_meant) {
+            for threads in [2, 3, 4] {
+                let config = Config { nodes, ..Config::default() };
+                holds_in_schedules(lock, is_meant, threads, &config);
+            }
+        }
     }
 }

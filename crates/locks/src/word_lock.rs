@@ -36,7 +36,7 @@
 //! | (f,0,1) | held | the owner or a waiter, to (f,1,1) |
 //! | (\*,1,1) | held, and a thread changes the list | that thread: a waiter, to (f,0,1) with itself as the last sleeper; the owner, to (g,0,0) or, if it hands the lock over, to (g,0,1), without its first sleeper |
 //!
-//! The word on which a sleeper sleeps is `kick` of its node: 0 until a release takes it out of the list, then
+//! The word on which a sleeper sleeps is `kick` of its node: `ASLEEP` until a release takes it out of the list, then
 //! `WOKEN` or `HANDED`. Every release that finds a sleeper takes one out. So if the lock is free and threads sleep, one
 //! that was woken competes for it, or another thread has taken it, whose release wakes the next.
 //!
@@ -67,12 +67,15 @@ const HELD: u32 = 1;
 const LIST: u32 = 1 << 1;
 const FIRST_SHIFT: u32 = 16;
 
-/// What a sleeper sleeps on: it is in the list.
-const ASLEEP: u32 = 0;
+/// What a sleeper sleeps on: it is in the list. These values are no others' of `kick`: a late kick of the locks in
+/// `qspinlock::pv` changes 0 and 1.
+const ASLEEP: u32 = 2;
 /// It is no longer in the list, and competes for the lock.
-const WOKEN: u32 = 1;
+const WOKEN: u32 = 3;
 /// It is no longer in the list, and owns the lock.
-const HANDED: u32 = 2;
+const HANDED: u32 = 4;
+/// It does not use the word.
+const UNUSED: u32 = 0;
 
 /// The longest time between two handoffs, if there are sleepers and releases.
 const FAIR_NS: u64 = 1_000_000;
@@ -149,6 +152,15 @@ impl<P: WordPlatform> RawLock for WordLock<P> {
     }
 }
 
+#[cfg(feature = "internals")]
+impl<P: WordPlatform> WordLock<P> {
+    /// Returns `true` if no thread holds the lock, and it names none that sleeps.
+    pub fn is_unused(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) == 0
+    }
+}
+
 impl<P: WordPlatform> WordLock<P> {
     /// Takes the lock if the word is `seen`, which is free. Returns `true` if it did.
     #[inline(always)]
@@ -169,6 +181,8 @@ impl<P: WordPlatform> WordLock<P> {
                 continue;
             };
             let is_ours = self.take_or_join(id) || sleep::<P>(id) == HANDED;
+            // ordering: Relaxed; the thread that claims the node next comes after it.
+            node::<P>(id).kick.store(UNUSED, Relaxed);
             // SAFETY: claimed above, and in no list any more.
             unsafe { P::release_node(id) };
             if is_ours {

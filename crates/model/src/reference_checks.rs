@@ -9,6 +9,7 @@ use lockwright_clients::CLIENTS;
 use lockwright_clients::last_user::LastUser;
 use lockwright_clients::limits::AllTimeOut;
 use lockwright_clients::mutex::{GiveUp, MutexTimeOuts, NotifiedMutex, Notify};
+use lockwright_clients::two_kinds::TwoKinds;
 
 /// Longer than the time between two handoffs of the lock that measures it.
 const LONG_NS: u64 = 10_000_000;
@@ -47,6 +48,8 @@ pub(crate) fn of_word_lock(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = of_list::<WordLock<Loom>>(lock);
     checks.extend(three_on::<WordLock<Loom>>(lock, "in a hurry, time flies", late(3)));
     checks.extend(two_rounds(lock, "in a hurry, two rounds, time flies", late(2)));
+    let hurried = MachineSettings::flat(2).in_a_hurry();
+    checks.push(row::<TwoKinds<Loom>>(lock, "two, in a hurry", 2, hurried));
     checks
 }
 

@@ -103,7 +103,8 @@ pub struct QNode<P: Cells> {
     pub(crate) state: P::U32,
     /// When it was kicked, in nanoseconds, the lower half: only to be counted.
     pub(crate) kicked: Private,
-    /// What it sleeps on: 1 once it was kicked.
+    /// What it sleeps on: 1 once it was kicked. Other values are of the one lock whose waiter it is, and the waiter
+    /// puts 0 back: see `qspinlock::pv`.
     pub(crate) kick: P::U32,
     /// Tail code of the waiter in front; 0 for the head. See `osq`. In two levels, of the first waiter of a list: the
     /// link to its last one.

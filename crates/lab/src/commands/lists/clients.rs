@@ -76,6 +76,10 @@ pub const CLIENTS: &[Client] = &[
         "a signal handler that takes the resilient spinlock of its thread is told so at once",
     ),
     (
+        "two-kinds",
+        "a late wake-up for one lock is none for a lock of another kind that has the queue node now",
+    ),
+    (
         "qrwlock-reads-again",
         "a reader may read again, as an interrupt handler does, while a writer waits",
     ),

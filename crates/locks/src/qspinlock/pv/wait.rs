@@ -9,6 +9,11 @@ use crate::qspinlock::{Word, word};
 use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+/// `kick`: no thread has kicked since the waiter looked.
+const NOT_KICKED: u32 = 0;
+/// `kick`: a thread has.
+const KICKED: u32 = 1;
+
 /// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
 pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
     loop {
@@ -138,7 +143,7 @@ fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
     if !is_still::<P>(me, state) {
         return;
     }
-    P::futex_wait(&me.kick, 0, None);
+    P::futex_wait(&me.kick, NOT_KICKED, None);
     if P::is_counting() {
         count_wake(me);
     }
@@ -147,7 +152,7 @@ fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
 /// Makes the word that is slept on what it is slept on for. Returns `true` if a thread had kicked.
 fn forget_kick<P: PvPlatform>(me: &QNode<P>) -> bool {
     // ordering: Acquire; K2.
-    me.kick.swap(0, Acquire) != 0
+    me.kick.swap(NOT_KICKED, Acquire) != NOT_KICKED
 }
 
 fn is_still<P: PvPlatform>(me: &QNode<P>, state: u32) -> bool {
@@ -158,11 +163,24 @@ fn is_still<P: PvPlatform>(me: &QNode<P>, state: u32) -> bool {
 #[cold]
 fn count_wake<P: PvPlatform>(me: &QNode<P>) {
     // ordering: Acquire; K2.
-    if me.kick.load(Acquire) != 0 {
+    if me.kick.load(Acquire) != NOT_KICKED {
         P::count(Event::pv_kick_wake);
         // ordering: Relaxed; written before the kick, K2.
         let took_ns = u64::from((P::now_ns() as u32).wrapping_sub(me.kicked.load(Relaxed)));
         P::count_many(Event::pv_latency_wake, took_ns);
+    }
+}
+
+/// Says that there was a kick, unless a lock of another kind sleeps on the word by now.
+fn set_kick<P: PvPlatform>(kick: &P::U32) {
+    let mut seen = NOT_KICKED;
+    while seen == NOT_KICKED || seen == KICKED {
+        // An exchange even where a kick was there, so that a thread that reads that one acquires this one, too.
+        // ordering: Release; K2. On failure Relaxed: only says what to expect.
+        match kick.compare_exchange(seen, KICKED, Release, Relaxed) {
+            Ok(_) => return,
+            Err(now) => seen = now,
+        }
     }
 }
 
@@ -174,9 +192,7 @@ pub(super) fn wake<P: PvPlatform>(sleeper: &QNode<P>) {
     let before_ns = if is_counting { P::now_ns() } else { 0 };
     // ordering: Relaxed; published by K2.
     sleeper.kicked.store(before_ns as u32, Relaxed);
-    // An exchange, so that a thread that reads a later kick of another thread acquires this one, too.
-    // ordering: Release; K2.
-    sleeper.kick.swap(1, Release);
+    set_kick::<P>(&sleeper.kick);
     P::futex_wake(&raw const sleeper.kick, 1);
     if is_counting {
         P::count_many(Event::pv_latency_kick, P::now_ns().saturating_sub(before_ns));
