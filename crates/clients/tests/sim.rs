@@ -6,7 +6,7 @@ use lockwright::registry::{LOCKS, LockRow};
 use lockwright_clients::due::is_due;
 use lockwright_clients::{
     AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, is_of_guards,
-    is_of_limits, is_of_reused, two_kinds, visit_client_of,
+    is_of_limits, is_of_reused, two_kinds, upgrade, visit_client_of,
 };
 use lockwright_conformance::{Threads, laws};
 use lockwright_sim::explore::{Explorer, Limits, Plan, PolicyKind};
@@ -180,7 +180,8 @@ fn a_lock_holds_at_its_limits() {
     for config in [Config::default(), nodes(0), nodes(1), nodes(2), few_slots, no_slot] {
         let is_meant = |client: &str| {
             let is_of_any = CLIENTS.contains(&client) || READER_CLIENTS.contains(&client);
-            is_of_limits(client) || is_of_any
+            let upgrades = client == upgrade::UPGRADE || client == upgrade::GIVES_UP;
+            is_of_limits(client) || is_of_any || upgrades
         };
         for lock in locks_with(is_of_guards) {
             println!("{:?}, {} readers' slots", config.nodes, config.reader_slots);

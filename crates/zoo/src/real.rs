@@ -82,6 +82,12 @@ bugs! {
         tests: [native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
         edits: [change "native/barrier.rs": "!visit_all_cpus()" => "true"],
     }
+    "95" ReservedByNoWaiter in &["rwlock", "rwlock-fair"], seen EXPLORED_EDIT {
+        what: "A reader becomes the writer without a queue node. It has reserved the lock meanwhile, and no thread in the table ends that: the lock is free, and no thread may take it.",
+        source: OURS,
+        tests: [LIMITS],
+        edits: [remove "rwlock/wait.rs": "self.shared().forget_the_gone();"],
+    }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
         what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",
         source: "Linux 6.15 to 6.17, where an interrupt that cannot be masked does",

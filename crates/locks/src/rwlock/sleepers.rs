@@ -168,8 +168,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// In a forked child: removes what waiters that do not exist here have left in the word. Returns `true` if no
-    /// thread waits.
+    /// If no thread waits in the table: removes from the word what speaks of waiters. They do not exist in a forked
+    /// child, or had no node. Returns `true` if no thread waits.
     #[cold]
     pub(crate) fn forget_the_gone(self) -> bool {
         let name = self.name();

@@ -54,7 +54,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Waits in the table, or with naps if no node is left. Returns `true` if the lock is taken.
     pub(super) fn wait_in_table(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
-        let Some(id) = P::claim_node() else { return self.wait_without_node(kind, deadline_ns) };
+        let Some(id) = P::claim_node() else {
+            let is_ours = self.wait_without_node(kind, deadline_ns);
+            if kind == LockMode::Upgrader {
+                // It has reserved the lock, and is not in the table, where it would end that when it leaves.
+                self.shared().forget_the_gone();
+            }
+            return is_ours;
+        };
         let since_ns = P::now_ns();
         let may_be_reader = kind.is_shared() && !F::IS_FAIR;
         let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));

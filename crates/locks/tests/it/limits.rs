@@ -75,6 +75,42 @@ fn a_reader_that_cannot_be_counted_does_not_wait() {
     assert!(attempt.expect("no panic"));
 }
 
+#[test]
+fn an_upgrade_without_a_queue_node_leaves_a_free_lock_to_all() {
+    let name = "limits::an_upgrade_without_a_queue_node_leaves_a_free_lock_to_all";
+    /// A reader becomes the writer when another one has left, and before that gives up once.
+    macro_rules! check {
+        ($lock:ty, $guard:ty) => {{
+            static LOCK: $lock = <$lock>::new(0);
+            let upgradable = LOCK.upgradable_read();
+            thread::scope(|scope| {
+                let (tell, told) = std::sync::mpsc::channel();
+                let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+                scope.spawn(move || {
+                    let guard = LOCK.read();
+                    tell.send(()).expect("the test waits");
+                    goes_on.recv().expect("the test goes on");
+                    thread::sleep(SHORT);
+                    drop(guard);
+                });
+                told.recv().expect("a reader");
+                let upgradable = <$guard>::try_upgrade_for(upgradable, SHORT);
+                let upgradable = upgradable.expect_err("another thread reads");
+                assert!(LOCK.try_read().is_some(), "readers may come");
+                go_on.send(()).expect("the reader waits");
+                *<$guard>::upgrade(upgradable) += 1;
+            });
+            assert_eq!(LOCK.try_read().map(|value| *value), Some(1), "it is free");
+            assert!(LOCK.try_write_for(SHORT).is_some(), "it is free");
+        }};
+    }
+    in_a_process_of_its_own(name, || {
+        native::limit_nodes(0);
+        check!(FairRwLock<u32>, lockwright::FairRwLockUpgradableReadGuard<'_, u32>);
+        check!(RwLock<u32>, lockwright::RwLockUpgradableReadGuard<'_, u32>);
+    });
+}
+
 unsafe extern "C" {
     fn sched_setaffinity(thread: c_int, size: usize, set: *const u64) -> c_int;
     fn sched_getaffinity(thread: c_int, size: usize, set: *mut u64) -> c_int;
