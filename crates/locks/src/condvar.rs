@@ -117,11 +117,24 @@ impl<P: ParkPlatform> Default for RawCondvar<P> {
     }
 }
 
-/// A waiter that was counted, until it takes its mutex again.
-#[derive(Clone, Copy)]
+/// A waiter that was counted, until it takes its mutex again. It is discounted once:
+///
+/// ```compile_fail,E0382
+/// use lockwright::condvar::RawCondvar;
+/// use lockwright::mutex::RawMutex;
+/// use lockwright::native::Native;
+///
+/// let (condvar, mutex) = (RawCondvar::<Native>::new(), RawMutex::<Native>::INIT);
+/// let mut waiting = condvar.begin_wait(&mutex, None);
+/// let woken = condvar.give_up(&mut waiting);
+/// waiting.take_again(&mutex, woken);
+/// waiting.take_again(&mutex, woken);
+/// ```
 pub struct CondvarWait<P> {
     sequence: u32,
     is_awake: bool,
+    /// What [`RawCondvar::give_up`] has said.
+    gave_up: Option<CondvarWake>,
     mark: Mark<P>,
     counted: Counted,
 }
@@ -184,11 +197,11 @@ impl<P: ParkPlatform> RawCondvar<P> {
         mutex: &RawMutex<P, S, B>,
         deadline_ns: Option<u64>,
     ) -> bool {
-        let waiting = self.begin_wait(mutex, deadline_ns);
+        let mut waiting = self.begin_wait(mutex, deadline_ns);
         // SAFETY: the caller holds it.
         unsafe { mutex.unlock() };
         self.look(&waiting);
-        let woken = self.sleep(&waiting, mutex.state(), deadline_ns);
+        let woken = self.sleep(&mut waiting, mutex.state(), deadline_ns);
         waiting.take_again(mutex, woken);
         woken.is_notified
     }
@@ -209,7 +222,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
         let may_look = deadline_ns.is_none_or(has_time);
         let (sequence, is_awake) = self.begin(mutex.state(), may_look, is_alone);
-        CondvarWait { sequence, is_awake, mark, counted }
+        CondvarWait { sequence, is_awake, gave_up: None, mark, counted }
     }
 
     /// Counts the caller, which owns the mutex; the sequence that it waits to change, and if it looks for that awake.
@@ -261,7 +274,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
     /// Waits for another sequence, to take `mutex` then, or for the deadline.
     fn sleep(
         &self,
-        waiting: &CondvarWait<P>,
+        waiting: &mut CondvarWait<P>,
         mutex: &P::U32,
         deadline_ns: Option<u64>,
     ) -> CondvarWake {
@@ -339,9 +352,14 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// The deadline has passed. Takes the caller out of the count, unless somebody was notified since it was counted.
-    pub fn give_up(&self, waiting: &CondvarWait<P>) -> CondvarWake {
-        let sequence = waiting.sequence;
+    /// The deadline has passed. Takes the caller out of the count, unless a waiter was notified since it was counted.
+    /// If it has given up before, says again what was said then.
+    pub fn give_up(&self, waiting: &mut CondvarWait<P>) -> CondvarWake {
+        *waiting.gave_up.get_or_insert_with(|| self.discount(waiting.sequence))
+    }
+
+    /// Takes a waiter that came at this sequence out of the count, unless a waiter was notified since.
+    fn discount(&self, sequence: u32) -> CondvarWake {
         // ordering: Acquire; N2.
         let mut seen = self.state.load(Acquire);
         while seen as u32 == sequence && seen & WAITERS != 0 {

@@ -64,14 +64,14 @@ pub unsafe extern "C" fn lw_wait_begin(
     let waiting = if has_gate {
         let gate = gate(condvar);
         gate.lock();
-        let waiting = of.begin_wait(gate, None);
+        let mut waiting = of.begin_wait(gate, None);
         lock.begin_wait_in_glibc();
         // SAFETY: the caller's mutex.
         let error = unsafe { lw_mutex_unlock(mutex) };
         if error != 0 {
             lock.end_wait_in_glibc();
             of.look(&waiting);
-            let woken = of.give_up(&waiting);
+            let woken = of.give_up(&mut waiting);
             // SAFETY: taken above.
             unsafe { gate.unlock() };
             leave_gate(gate, waiting, woken);
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn lw_wait_is_woken(wait: *mut ThreadWait) {
 pub unsafe extern "C" fn lw_wait_is_late(wait: *mut ThreadWait) {
     // SAFETY: the caller's wait.
     let wait = unsafe { &mut *wait };
-    wait.woken = Some(wait.condvar().give_up(&wait.waiting));
+    wait.woken = Some(wait.condvar().give_up(&mut wait.waiting));
 }
 
 /// The caller is cancelled: the wait is over. It may have been woken without knowing it, and then perhaps for a waiter
@@ -141,14 +141,16 @@ pub unsafe extern "C" fn lw_wait_end(wait: *mut ThreadWait) -> c_int {
     // SAFETY: the caller's wait.
     let wait = unsafe { &*wait };
     let Some(woken) = wait.woken else { return 0 };
+    // SAFETY: the wait ends here, once.
+    let waiting = unsafe { core::ptr::read(&raw const wait.waiting) };
     let error = if wait.has_gate {
-        leave_gate(gate(wait.condvar), wait.waiting, woken);
+        leave_gate(gate(wait.condvar), waiting, woken);
         // SAFETY: the caller's mutex.
         let error = unsafe { lw_mutex_lock(wait.mutex) };
         wait.mutex().end_wait_in_glibc();
         error
     } else {
-        wait.waiting.take_again(wait.mutex().raw(), woken);
+        waiting.take_again(wait.mutex().raw(), woken);
         wait.mutex().end_wait();
         0
     };
