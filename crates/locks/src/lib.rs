@@ -13,8 +13,8 @@
 //! | threads that wait for each other | [`Barrier`] |
 //! | a CPU for every thread, critical sections below a microsecond | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
 //!
-//! All of them work in statics, allocate nothing ([`PercpuRwLock`]: see there), and are unlocked when their memory is
-//! zero.
+//! All of them work in statics, allocate nothing ([`PercpuRwLock`] and [`ResilientSpinLock`]: see there), and are
+//! unlocked when their memory is zero.
 //!
 //! [`PercpuRwLock`] is worth it only above about a million reads for each write. Below that it can be several times
 //! slower than [`RwLock`] or [`Mutex`]. To estimate: reads per second times the seconds between two writes.

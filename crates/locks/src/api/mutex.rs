@@ -256,12 +256,16 @@ macro_rules! condvar {
             }
             /// Notifies a thread that waits. Returns `false` if no thread waits.
             ///
-            /// It may return `true` although no thread waits, if the last one has just stopped.
+            /// It may return `true` although no thread waits: waiters that have stopped, by a time-out or because they
+            /// were woken for no reason, may stay counted until the next notification.
             #[inline]
             pub fn notify_one(&self) -> bool {
                 self.0.notify_one()
             }
-            /// Notifies all threads that wait. Returns how many they are, at most.
+            /// Notifies all threads that wait. Returns how many they are, at most: those that [`notify_one`] may take
+            /// for waiters count, too.
+            ///
+            /// [`notify_one`]: Self::notify_one
             #[inline]
             pub fn notify_all(&self) -> usize {
                 self.0.notify_all() as usize

@@ -81,9 +81,10 @@ macro_rules! mutex_types {
         /// a store. Unlocking does not touch the mutex after the store that releases it, so the next owner may free it.
         ///
         /// A thread that goes to sleep for a lock that was quiet for some time interrupts the other CPUs that run the
-        /// process, with the system call `membarrier`. That takes a microsecond or two on each of them, and happens at
-        /// most once in 100 us. With `LOCKWRIGHT_MEMBARRIER=off` in the environment it does not happen; then unlocking
-        /// costs an atomic exchange instead of a store. A program that installs a system call filter has to allow what
+        /// process, with the system call `membarrier`. That takes a microsecond or two on each of them. Each lock that
+        /// was quiet does it once; no lock becomes quiet within 100 us for each CPU after such a call. With
+        /// `LOCKWRIGHT_MEMBARRIER=off` in the environment it does not happen; then unlocking costs an atomic exchange
+        /// instead of a store. A program that installs a system call filter has to allow what
         /// [`prepare`](crate::native::prepare) names.
         ///
         #[doc = concat!("[`lock_api::Mutex`]: ", $lock_api, "/struct.Mutex.html")]

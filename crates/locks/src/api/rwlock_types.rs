@@ -233,8 +233,8 @@ macro_rules! rwlock_types {
         ///
         /// # Methods
         ///
-        /// Those of [`RwLock`], time-outs included. Messages and `{:?}` call this type `RwLock`, since all of them
-        /// are made of `lock_api::RwLock`.
+        /// Those of [`RwLock`], time-outs included, but for upgradable reads, `unlock_fair` and `bump`. Messages and
+        /// `{:?}` call this type `RwLock`, since all of them are made of `lock_api::RwLock`.
         ///
         /// # When readers use their own memory
         ///
@@ -249,7 +249,8 @@ macro_rules! rwlock_types {
         ///
         /// # Fairness
         ///
-        /// As for [`RwLock`]. A thread that already reads can read again at once, even if a writer waits.
+        /// As for [`RwLock`]. A thread that already reads can read again, even if a writer waits: at once where it
+        /// reads in its own memory, and in up to 10 ms where it reads in the shared lock.
         ///
         /// # Forgotten guards
         ///
@@ -263,8 +264,9 @@ macro_rules! rwlock_types {
         /// at that moment stays read in the child. A program that installs a system call filter has to allow what
         /// [`prepare`](crate::native::prepare) names.
         ///
-        /// The first reader of the process that uses memory of its own registers a handler for `fork`. The C library
-        /// may allocate for that. [`prepare`](crate::native::prepare) does it in advance.
+        /// The first reader of the process that uses memory of its own registers a handler for `fork` with the C
+        /// library, which may allocate for it, or hold a lock of its own at that moment. So the first read must not be
+        /// in a signal handler, unless [`prepare`](crate::native::prepare) was called before.
         ///
         /// # Memory ordering and errors
         ///
@@ -380,9 +382,10 @@ macro_rules! rwlock_types {
         ///
         /// # Methods
         ///
-        /// Those of [`RwLock`], time-outs included, but for recursive reads. `try_read` and `try_write` may fail on a
-        /// lock that is free at the moment, if a thread waits for it or a reader is just trying. A time-out of zero
-        /// makes one attempt. [`InterruptibleRwLock`] has waits that another thread can end.
+        /// Those of [`RwLock`], time-outs included, but for recursive and upgradable reads, `unlock_fair` and `bump`.
+        /// `try_read` and `try_write` may fail on a lock that is free at the moment, if a thread waits for it or a
+        /// reader is just trying. A time-out of zero makes one attempt. [`InterruptibleRwLock`] has waits that another
+        /// thread can end.
         ///
         /// # The kernel's own rules
         ///

@@ -30,7 +30,8 @@ per_process! {
 const UNDECIDED: u8 = 0;
 /// Light is a compiler fence, heavy is membarrier(PRIVATE_EXPEDITED).
 const EXPEDITED: u8 = 1;
-/// Both are full fences.
+/// There is no pair: heavy is a full fence, light a compiler fence all the same, and the two order nothing. A caller
+/// asks `has_heavy_barrier` before it relies on them.
 const FENCES: u8 = 2;
 
 per_process! {

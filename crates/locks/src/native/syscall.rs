@@ -77,7 +77,8 @@ pub(super) fn futex_holds(address: *const AtomicU32, value: u32) -> bool {
     if cfg!(miri) {
         return true;
     }
-    // It moves no sleeper, since the counts are 0. The kernel locks its queue in between, which is a full barrier.
+    // It moves no sleeper, since the counts are 0. Before it looks, the kernel counts a user of the queue and passes
+    // the full barrier that goes with that count.
     let operation = FUTEX_CMP_REQUEUE | FUTEX_PRIVATE;
     // SAFETY: FUTEX_CMP_REQUEUE reads the word, or fails if it cannot, and no other memory of ours.
     unsafe { call!(number::FUTEX, address, operation, 0, 0usize, address, value as c_int) == 0 }

@@ -23,7 +23,8 @@ pub unsafe trait Barriers: Cells {
     /// As [`full_barrier`](Self::full_barrier), for a caller whose last write before it is an exchange,
     /// which on some machines is a barrier itself. `on` is the cell read after it.
     fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>);
-    /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering.
+    /// The cheap side of an asymmetric barrier pair: keeps the compiler from reordering. Where there are no [heavy
+    /// barriers](Self::has_heavy_barrier) it is nothing more.
     fn light_barrier();
     /// The dear side: after it, every other thread of the process has executed a full barrier at
     /// some point between the call and the return.
@@ -231,7 +232,6 @@ pub trait Placement: Sized {
     fn is_urgent() -> bool;
 }
 
-/// What the scheduler lets us guess. Hints only: nothing may rely on them.
 /// Numbers by which locks know their owners.
 ///
 /// # Safety
@@ -243,6 +243,7 @@ pub unsafe trait ThreadNumbers: Sized {
     fn this_thread() -> u64;
 }
 
+/// What the scheduler lets us guess. Hints only: nothing may rely on them.
 ///
 /// The number of a thread, which locks rely on, is none of them: it has an unsafe trait of its own.
 ///

@@ -71,8 +71,9 @@ tunables! {
     /// Handoffs within one NUMA node above which a hierarchical lock gives waiters of other nodes their turn. Default:
     /// 1,000.
     hqlock_fairness_threshold: u32::MAX as u64,
-    /// Minimum time in nanoseconds between two calls of membarrier(2). Until it has passed, unlocking uses an
-    /// atomic exchange instead of a plain store. Default: 100,000 for each CPU that the process may use.
+    /// Time in nanoseconds after a call of membarrier(2) in which no lock becomes quiet: unlocking uses an atomic
+    /// exchange instead of a plain store. Locks that are quiet already call it again, once each. Default: 100,000 for
+    /// each CPU that the process may use.
     heavy_barrier_apart_ns: u64::MAX / 2,
     /// Nanoseconds after which no thread overtakes the first waiter of a reader-writer semaphore, in policies that
     /// have such a bound. Default: the policy's own, 10,000,000 or 4,000,000.
