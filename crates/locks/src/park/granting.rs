@@ -73,15 +73,23 @@ impl<P: ParkPlatform> Waiters<'_, P> {
         }
         Served { is_all: true, ..served }
     }
-    /// Tells the first waiter that it has what it needs; where to wake it. It may be gone then.
-    fn grant_first(&self) -> Option<*const P::U32> {
-        let id = self.section.first_of(self.name)?;
-        self.section.remove(id);
-        let signal = &waiter::<P>(id).signal;
-        // ordering: Release; W4.
-        signal.swap(GRANTED, Release);
-        P::count(Event::semaphore_handoff);
-        Some(signal)
+    /// Tells as many waiters as that, from the first on, that they have what they need, and says where to wake each. It
+    /// may be gone then. The list is searched once for all of them: others may wait in it, too.
+    fn grant(&self, waiters: u32, mut wake: impl FnMut(*const P::U32)) {
+        let Some(more) = waiters.checked_sub(1) else { return };
+        let mut at = self.section.first_of(self.name);
+        for left in (0..=more).rev() {
+            let Some(id) = at else { return };
+            // Its links are no longer ours when it has been told.
+            at = if left == 0 { None } else { self.section.next_of(id, self.name) };
+            self.section.remove(id);
+            let signal = &waiter::<P>(id).signal;
+            let address = &raw const *signal;
+            // ordering: Release; W4.
+            signal.swap(GRANTED, Release);
+            P::count(Event::semaphore_handoff);
+            wake(address);
+        }
     }
 }
 
@@ -93,11 +101,7 @@ impl<P: ParkPlatform> SleepTable<P> {
         let result = Self::within(name, |_, section| {
             let waiters = Waiters { section, name };
             let (result, granted) = body(&waiters);
-            for _ in 0..granted {
-                if let Some(signal) = waiters.grant_first() {
-                    later.add(signal);
-                }
-            }
+            waiters.grant(granted, |signal| later.add(signal));
             result
         });
         later.wake();
