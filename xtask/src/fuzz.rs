@@ -152,7 +152,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             &[NIGHTLY, SOURCE],
             cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]),
             [
-                ("RUSTFLAGS", "-Zsanitizer=thread --cfg lockwright_whole_word"),
+                ("RUSTFLAGS", "-Zsanitizer=thread"),
                 ("TSAN_OPTIONS", "halt_on_error=1"),
                 ("CARGO_TARGET_DIR", "target/tsan"),
             ],
@@ -163,7 +163,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             &[NIGHTLY],
             cargo(&["cargo", "+nightly", "run", "-q", "--target", &target]),
             [
-                ("RUSTFLAGS", "-Zsanitizer=address --cfg lockwright_whole_word"),
+                ("RUSTFLAGS", "-Zsanitizer=address"),
                 // Programs leak on purpose.
                 ("ASAN_OPTIONS", "detect_leaks=0"),
                 ("CARGO_TARGET_DIR", "target/asan"),

@@ -57,14 +57,14 @@ pub fn miri() -> Vec<Stage> {
     ]
 }
 
-/// Data races at native speed. It does not see fences, which no lock needs, nor assembly, which is
-/// left out; the standard library is built with it, for `std` synchronises too.
+/// Data races at native speed. It does not see fences, which no lock needs, nor assembly, which `build.rs` of the locks
+/// leaves out; the standard library is built with it, for `std` synchronises too.
 pub fn tsan() -> Vec<Stage> {
     let target = target();
     let options = ["-Zbuild-std", "--target", &target];
     let of = |stage: Stage| {
         stage
-            .with_env("RUSTFLAGS", "-Zsanitizer=thread --cfg lockwright_whole_word")
+            .with_env("RUSTFLAGS", "-Zsanitizer=thread")
             .with_env("TSAN_OPTIONS", "halt_on_error=1")
             .with_env("LOCKWRIGHT_CHECK", "full")
             .with_env("CARGO_TARGET_DIR", "target/tsan")
@@ -88,7 +88,7 @@ pub fn asan() -> Vec<Stage> {
     let options = ["--target", &target];
     let of = |stage: Stage| {
         stage
-            .with_env("RUSTFLAGS", "-Zsanitizer=address --cfg lockwright_whole_word")
+            .with_env("RUSTFLAGS", "-Zsanitizer=address")
             .with_env("LOCKWRIGHT_CHECK", "full")
             .with_env("CARGO_TARGET_DIR", "target/asan")
             .needing(NIGHTLY)

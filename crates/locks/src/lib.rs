@@ -69,6 +69,11 @@
 //! thread that sleeps by one copy is not woken by the other, and a writer may come next to a reader of the other. Let one
 //! side own the lock, and export functions that use it. `docs/migrating.md` of the repository names other ways.
 //!
+//! # Sanitizers
+//!
+//! ThreadSanitizer, MemorySanitizer and AddressSanitizer follow the locks: with `-Zsanitizer` the build script of this
+//! crate has lock words accessed without assembly, which they do not see.
+//!
 //! # Time-outs
 //!
 //! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`SpinLock`], [`CnaSpinLock`], [`RwLock`],
