@@ -12,7 +12,7 @@ use lockwright::word_lock::WordLock;
 /// What the client is selected by.
 pub const NAME: &str = "two-kinds";
 
-/// So long the first thread holds the first lock where threads run, so that the others sleep for it.
+/// So long the first thread holds each of its locks where threads run, so that the others sleep for it.
 const HOLD_PAUSES: u32 = 1 << 15;
 
 /// The first thread begins as the owner of two locks of different kinds and releases one after the other. The others
@@ -49,7 +49,9 @@ impl<P: Platform> Client for TwoKinds<P> {
         }
         // SAFETY: taken above, or when the client was made.
         unsafe { self.first.unlock() };
-        if thread > 0 {
+        if thread == 0 {
+            P::delay(HOLD_PAUSES);
+        } else {
             self.second.lock();
         }
         // SAFETY: the lock guards the number.

@@ -98,7 +98,7 @@ bugs! {
         source: "design: only the thread in the owner word picks the lock up",
         edits: [change "kernel_mutex/mod.rs": "seen & PICKUP != 0 && owner == me" => "seen & PICKUP != 0"],
     }
-    "64" KickOfAnotherKind in WORD_LOCK, seen ASLEEP {
+    "64" KickOfAnotherKind in WORD_LOCK, seen BY_LOOM {
         what: "An owner wakes a waiter late, when the queue node is in use for a lock of another kind. What it writes means there that the waiter is no longer in the list.",
         source: "our own finding, by reading: two kinds of locks sleep on one word of a node",
         shown_by: [("word-lock", "two-kinds")],
