@@ -251,8 +251,14 @@ bugs! {
         what: "An owner releases the lock before it clears the entry in its table. The next owner finds there that the last one waits for the lock, and takes that for a deadlock.",
         source: "design: the entry is cleared before the lock is released",
         edits: [
-            change "qspinlock/resilient/mod.rs": "let is_cleared_late = E::COVERS_LOCK;"
-                => "let is_cleared_late = true;",
+            remove "qspinlock/resilient/mod.rs": r"if !E::COVERS_LOCK {
+            clear_entry();
+        }",
+            change "qspinlock/resilient/mod.rs": r"if E::COVERS_LOCK {
+            entry::keep_in_order();
+            clear_entry();
+        }"
+                => "clear_entry();",
         ],
     }
     "170" DeadlockOfOneSide in RESILIENT, seen EXPLORED_EDIT {

@@ -82,7 +82,7 @@ bugs! {
         tests: [native("limits::locks_go_on_where_membarrier_is_refused_after_prepare")],
         edits: [change "native/barrier.rs": "!visit_all_cpus()" => "true"],
     }
-    "95" ReservedByNoWaiter in &["rwlock", "rwlock-fair"], seen EXPLORED_EDIT {
+    "100" ReservedByNoWaiter in &["rwlock", "rwlock-fair"], seen EXPLORED_EDIT {
         what: "A reader becomes the writer without a queue node. It has reserved the lock meanwhile, and no thread in the table ends that: the lock is free, and no thread may take it.",
         source: OURS,
         tests: [LIMITS],
@@ -93,8 +93,14 @@ bugs! {
         source: "Linux 6.15 to 6.17, where an interrupt that cannot be masked does",
         tests: [DISTURBED],
         edits: [
-            change "qspinlock/resilient/mod.rs": "let is_cleared_late = E::COVERS_LOCK;"
-                => "let is_cleared_late = false;",
+            change "qspinlock/resilient/mod.rs": r"if !E::COVERS_LOCK {
+            clear_entry();
+        }"
+                => "clear_entry();",
+            remove "qspinlock/resilient/mod.rs": r"if E::COVERS_LOCK {
+            entry::keep_in_order();
+            clear_entry();
+        }",
         ],
     }
 }

@@ -260,14 +260,13 @@ impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
                 held.remove(lock);
             }
         };
-        let is_cleared_late = E::COVERS_LOCK;
-        if !is_cleared_late {
+        if !E::COVERS_LOCK {
             clear_entry();
         }
         // SAFETY: the caller holds the lock.
         unsafe { self.0.unlock() };
         // From here on the lock may no longer exist.
-        if is_cleared_late {
+        if E::COVERS_LOCK {
             entry::keep_in_order();
             clear_entry();
         }
