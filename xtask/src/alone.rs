@@ -31,18 +31,6 @@ const PROGRAMS: [&str; 7] = [
     "crates/workloads/src/lib.rs",
 ];
 
-/// Tests that fail alone, and why.
-const KNOWN: [(&str, &str); 2] = [
-    (
-        "fork::a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other",
-        "A child whose parent never asked for the number of forks does not know that it is a child.",
-    ),
-    (
-        "children::only_a_handler_of_fork_forgets_what_another_thread_reads",
-        "The same: the child waits for a reader that only its parent has.",
-    ),
-];
-
 /// A test that takes longer hangs.
 const TEST_MAX: Duration = Duration::from_secs(60);
 /// All tests of a program that take longer hang.
@@ -62,8 +50,7 @@ pub fn seed(arguments: &[&str]) -> Result<Option<u64>, String> {
     }
 }
 
-/// Runs the tests and, with a seed, each program also as a whole, in the order of the seed. Returns true if the tests
-/// of [`KNOWN`] fail and no others.
+/// Runs the tests and, with a seed, each program also as a whole, in the order of the seed. Returns true if none fails.
 pub fn run(root: &Path, seed: &Option<u64>) -> Result<bool, String> {
     eprintln!("alone: compiling the tests");
     let built = build(root)?;
@@ -74,40 +61,18 @@ pub fn run(root: &Path, seed: &Option<u64>) -> Result<bool, String> {
         let (names, start) = (list(program)?, Instant::now());
         tests += names.len();
         for name in &names {
-            let why = failure(name, &mut one_test(program, name), TEST_MAX)?;
-            failed.extend(why.map(|why| (name.clone(), why)));
+            failed.extend(failure(name, &mut one_test(program, name), TEST_MAX)?);
         }
         if let Some(seed) = *seed {
             let name = format!("{source}, shuffled,");
-            let why = failure(&name, &mut shuffled(program, seed), PROGRAM_MAX)?;
-            failed.extend(why.map(|why| (name, why)));
+            failed.extend(failure(&name, &mut shuffled(program, seed), PROGRAM_MAX)?);
         }
         let (count, seconds) = (names.len(), start.elapsed().as_secs_f64());
         eprintln!("alone: {source}: {count} tests in {seconds:.1} s");
     }
-    let complaints = complaints(failed);
-    print!("{}", complaints.concat());
-    let known = KNOWN.len();
-    println!(
-        "alone: {tests} tests, each in a process of its own; {known} are known to fail, {} complaints",
-        complaints.len()
-    );
-    Ok(complaints.is_empty())
-}
-
-/// What to print about tests that failed and are not in [`KNOWN`], and about those of it that did not fail.
-fn complaints(mut failed: Vec<(String, String)>) -> Vec<String> {
-    let mut complaints = Vec::new();
-    for (known, _) in KNOWN {
-        let count = failed.len();
-        failed.retain(|(name, _)| name != known);
-        if failed.len() == count {
-            let delete = "delete its entry of `KNOWN` in xtask/src/alone.rs";
-            complaints.push(format!("{known} does not fail: {delete}\n"));
-        }
-    }
-    complaints.extend(failed.into_iter().map(|(_, why)| why));
-    complaints
+    print!("{}", failed.concat());
+    println!("alone: {tests} tests, each in a process of its own; {} failed", failed.len());
+    Ok(failed.is_empty())
 }
 
 /// Compiles the programs. With the workspace, as other commands do, so that nothing is compiled again.
@@ -121,14 +86,13 @@ fn build(root: &Path) -> Result<Built, String> {
     }
 }
 
-/// A process that runs all tests of a program but those of [`KNOWN`], one after the other in the order of the seed.
+/// A process that runs all tests of a program, one after the other in the order of the seed.
 fn shuffled(program: &Path, seed: u64) -> Command {
     let mut command = Command::new(program);
     // libtest accepts the option only with this variable.
     command.env("RUSTC_BOOTSTRAP", "1").env_remove("RUST_BACKTRACE");
     command.args(["-Z", "unstable-options", "--shuffle-seed", &seed.to_string()]);
     command.args(["--test-threads", "1", "--exact"]);
-    command.args(KNOWN.iter().flat_map(|(name, _)| ["--skip", name]));
     command
 }
 
@@ -157,20 +121,6 @@ mod tests {
         assert_eq!(seed(&["--shuffle", "7"]), Ok(Some(7)));
         assert_eq!(seed(&[]), Ok(None));
         assert!(seed(&["--shuffle"]).is_err() && seed(&["--shufle", "7"]).is_err());
-    }
-
-    #[test]
-    fn a_known_failure_is_no_complaint_unless_it_passes_or_no_longer_exists() {
-        let [(first, _), (second, _)] = KNOWN;
-        let complaints = |names: &[&str]| {
-            complaints(
-                names.iter().map(|name| (name.to_string(), format!("{name} failed"))).collect(),
-            )
-        };
-        assert_eq!(complaints(&[first, second]), [""; 0]);
-        assert_eq!(complaints(&[first, "a", second]), ["a failed"]);
-        let [told] = &complaints(&[first])[..] else { panic!("not one complaint") };
-        assert!(told.contains(second) && told.contains("delete its entry"), "{told}");
     }
 
     #[test]

@@ -74,7 +74,7 @@ bugs! {
         what: "In a child that was made without the fork handlers, writers do not look at the slots of the parent, in which the child reads.",
         source: OURS,
         tests: [native("children::a_writer_in_a_child_sees_who_reads_in_a_slot")],
-        edits: [change "native/reader_slots.rs": "LIFE.load(Relaxed)" => "fork::epoch()"],
+        edits: [change "native/reader_slots.rs": "LIFE.load(Relaxed)" => "u64::from(fork::epoch()) << 32"],
     }
     "87" BarrierRefused in &["mutex", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "A heavy barrier that a system call filter refuses ends the process, although another barrier would do.",

@@ -82,7 +82,7 @@ const SHARED: [(&str, u64); 18] = [
     ("fork_mark", 8),
     ("last_barrier_ns", 8),
     ("last_lock_number", 8),
-    ("life", 4),
+    ("life", 8),
     ("marks", 4096),
     ("no_fork_mark", 4),
     ("nodes", 4_194_048),
@@ -96,7 +96,7 @@ const SHARED: [(&str, u64); 18] = [
 #[test]
 fn the_statics_that_copies_share_have_the_sizes_of_their_number() {
     let expected: BTreeSet<_> =
-        SHARED.map(|(name, size)| (format!("lockwright_1_{name}"), size, 'u')).into();
+        SHARED.map(|(name, size)| (format!("lockwright_2_{name}"), size, 'u')).into();
     for (option, library) in LIBRARIES {
         let mut defined = defined(&[option], library);
         defined.retain(|symbol| symbol.2 == 'u');

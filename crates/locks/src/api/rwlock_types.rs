@@ -268,6 +268,9 @@ macro_rules! rwlock_types {
         /// library, which may allocate for it, or hold a lock of its own at that moment. So the first read must not be
         /// in a signal handler, unless [`prepare`](crate::native::prepare) was called before.
         ///
+        /// Handlers that were registered earlier run before it in a child: a lock that another thread of the parent was
+        /// reading is still read there, so they must not wait to write.
+        ///
         /// # Memory ordering and errors
         ///
         /// As for [`RwLock`]. The lock takes 16 bytes, and zero is unlocked.

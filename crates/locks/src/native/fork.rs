@@ -8,6 +8,10 @@
 //! per slow path; that misses a child which has the number of its parent, as is possible in another
 //! process number space.
 //!
+//! The page has to be there at the fork. So a thread asks for the epoch before it writes anything that a child would
+//! have to forget. If the first question comes in the child, it cannot be told from its
+//! parent.
+//!
 //! The mark holds the epoch plus one, so nobody ever waits for the thread that counts: a thread that
 //! finds a mark ahead of the epoch brings the epoch up to it.
 //!

@@ -41,8 +41,9 @@ pub struct ReaderSlot<P: Cells> {
     entries: [P::U64; ENTRIES],
     /// How deep it reads what the entries say. Its owner's alone.
     depths: [Private; ENTRIES],
-    /// How many writers sleep until an entry changes.
-    wanted: P::U32,
+    /// How many writers sleep until an entry changes, in the lower half, and the fork epoch of their process in the
+    /// upper. 0: none.
+    wanted: P::U64,
     /// What they sleep on: counts the changes that somebody waited for.
     changes: P::U32,
 }
@@ -55,6 +56,15 @@ impl<P: Cells> ReaderSlot<P> {
             depths: [const { Private::new(0) }; ENTRIES],
             wanted: Zeroed::zeroed(),
             changes: Zeroed::zeroed(),
+        }
+    }
+    /// Forgets what its last owner read, who does not exist in this process.
+    pub(crate) fn clear_all(&self) {
+        for (entry, depth) in self.entries.iter().zip(&self.depths) {
+            // ordering: Relaxed; nothing is read through it.
+            entry.store(0, Relaxed);
+            // ordering: Relaxed; its owner's alone.
+            depth.store(0, Relaxed);
         }
     }
     /// Returns `true` if its owner reads nothing in it, and nobody waits for it.
@@ -188,6 +198,16 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
 
     #[cold]
     fn tell_writers(&self) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let wanted = self.wanted.load(Relaxed);
+        if writers_in::<P>(wanted) == 0 {
+            // (other epoch, n) -> 0
+            // ordering: Relaxed; nothing is read through it: these writers do not exist here. On failure Relaxed: the
+            // failure value is not used.
+            if self.wanted.compare_exchange(wanted, 0, Relaxed, Relaxed).is_ok() {
+                return;
+            }
+        }
         // ordering: Release; B5.
         self.changes.fetch_add(1, Release);
         P::futex_wake(&raw const self.changes, u32::MAX);
@@ -211,8 +231,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         if entry.cond_load_bounded(Acquire, bound, is_clear, || false).is_ok() {
             return true;
         }
-        // ordering: Relaxed; ordered by the barriers of B3.
-        self.wanted.fetch_add(1, Relaxed);
+        self.count_writers(|count| count + 1);
         // ordering: heavy barrier; B3.
         P::heavy_barrier();
         let is_gone = loop {
@@ -232,8 +251,29 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
                 break true;
             }
         };
-        // ordering: Relaxed; nothing is read through it.
-        self.wanted.fetch_sub(1, Relaxed);
+        self.count_writers(|count| count.saturating_sub(1));
         is_gone
     }
+
+    /// Changes the count of writers that sleep. Those of a parent of this process are none here.
+    fn count_writers(&self, change: impl Fn(u32) -> u32) {
+        let epoch = u64::from(P::epoch()) << 32;
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.wanted.load(Relaxed);
+        loop {
+            let count = change(writers_in::<P>(seen));
+            let next = if count == 0 { 0 } else { epoch | u64::from(count) };
+            // (e, n) -> (e, m) or 0
+            // ordering: Relaxed; ordered by the barriers of B3. On failure Relaxed: only a hint, as above.
+            match self.wanted.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
+/// How many writers of this process `wanted` counts.
+fn writers_in<P: ReaderPlatform>(wanted: u64) -> u32 {
+    if wanted >> 32 == u64::from(P::epoch()) { wanted as u32 } else { 0 }
 }

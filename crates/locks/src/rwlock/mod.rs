@@ -248,17 +248,45 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Acquire; A1. On failure Relaxed: only a hint, re-checked at the next one.
         match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
             Ok(_) => true,
-            Err(seen) => {
-                seen & LockMode::Reader.against_newcomer() == 0
-                    && self.try_take(seen, LockMode::Reader)
+            Err(seen) if seen & (LockMode::Reader.against_newcomer() | SLEEPER) == 0 => {
+                self.try_take(seen, LockMode::Reader)
             }
+            Err(seen) => self.take_beside_sleeper(seen),
+        }
+    }
+
+    /// The first attempt to read where a waiter sleeps.
+    #[cold]
+    fn take_beside_sleeper(&self, seen: u32) -> bool {
+        let is_ours = seen & LockMode::Reader.against_newcomer() == 0
+            && self.try_take(seen, LockMode::Reader);
+        if is_ours {
+            self.forget_beside_sleeper();
+        }
+        is_ours
+    }
+
+    /// The caller has taken the lock, and the word said that a waiter sleeps. In a forked child that one may not exist,
+    /// and each release would look for it.
+    #[cold]
+    fn forget_beside_sleeper(&self) {
+        if P::has_forked() {
+            let shared = self.shared();
+            shared.forget_the_gone();
         }
     }
 
     /// An attempt of a thread that does not wait. Returns `true` if it has taken the lock.
     #[inline]
     fn attempt(&self, kind: LockMode) -> bool {
-        self.take(kind, kind.against_newcomer()) || self.attempt_kept(kind)
+        match self.take_from(kind, kind.against_newcomer()) {
+            Some(before) if before & SLEEPER == 0 => true,
+            Some(_) => {
+                self.forget_beside_sleeper();
+                true
+            }
+            None => self.attempt_kept(kind),
+        }
     }
 
     /// Takes the lock although the word speaks of waiters: if no thread holds it, unless it is [`Fair`], and as a
@@ -266,6 +294,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[cold]
     fn attempt_kept(&self, kind: LockMode) -> bool {
         if !F::IS_FAIR && self.take(kind, HELD) {
+            self.forget_beside_sleeper();
             return true;
         }
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -282,16 +311,21 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.
     fn take(&self, kind: LockMode, against: u32) -> bool {
+        self.take_from(kind, against).is_some()
+    }
+
+    /// The same. Returns the word as it was.
+    fn take_from(&self, kind: LockMode, against: u32) -> Option<u32> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);
         while seen & against == 0 {
             // (k,s,0,r) -> (k,s,1,0) or (k,s,0,r+1)
             // ordering: Acquire; A1, A2. On failure Relaxed: only a hint, as above.
             match self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed) {
-                Ok(_) => return true,
+                Ok(before) => return Some(before),
                 Err(now) => seen = now,
             }
         }
-        false
+        None
     }
 }

@@ -152,6 +152,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// The upgradable reader waits until it is the only one. Returns `true` if it owns the lock then.
     #[cold]
     fn await_readers(&self, deadline_ns: Option<u64>) -> bool {
+        self.begin_to_wait();
         // (u,r) -> (u,r-1)
         // ordering: Relaxed; no thread writes before the caller does, or is a reader again.
         self.word.fetch_sub(READER, Relaxed);

@@ -1,6 +1,6 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HELD, KEPT, PENDING, READER, RESERVED, WRITER, turned};
+use super::word::{HELD, KEPT, PENDING, READER, RESERVED, SLEEPER, WRITER, turned};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{
@@ -43,6 +43,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// the caller is a reader that cannot be counted.
     #[cold]
     pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
+        self.begin_to_wait();
         if kind.is_shared() && self.is_full() {
             return false;
         }
@@ -50,6 +51,16 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || !F::IS_FAIR && self.take_after_others(kind)
             || self.wait_in_table(kind, deadline_ns)
             || self.attempt(kind)
+    }
+
+    /// Before a thread says anything of itself in the word: a child that is forked later knows that it is one. The
+    /// first question in the child would be too late. In a child, what gone waiters have left in a free lock is removed
+    /// here.
+    pub(super) fn begin_to_wait(&self) {
+        // ordering: Relaxed; only a hint.
+        if P::has_forked() && self.word.load(Relaxed) & (HELD | SLEEPER) == SLEEPER {
+            self.shared().forget_the_gone();
+        }
     }
 
     /// Waits in the table, or with naps if no node is left. Returns `true` if the lock is taken.

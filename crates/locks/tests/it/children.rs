@@ -35,6 +35,11 @@ pub(super) enum How {
 
 /// Runs `body` in a child, which has one thread and 10 s. Returns `true` if it returned `true`.
 pub(super) fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
+    await_child(start_child(how, || c_int::from(!body()))) == Some(0)
+}
+
+/// Starts a child with one thread and 10 s, which ends with the status that `body` returns. Returns its number.
+pub(super) fn start_child(how: How, body: impl FnOnce() -> c_int) -> c_int {
     let child = match how {
         // SAFETY: the child runs `body`, which only uses locks, and exits.
         How::Fork => unsafe { fork() },
@@ -45,14 +50,19 @@ pub(super) fn in_child(how: How, body: impl FnOnce() -> bool) -> bool {
     if child == 0 {
         // SAFETY: ends this process if it hangs.
         unsafe { alarm(10) };
-        let status = c_int::from(!body());
+        let status = body();
         // SAFETY: leaves without running the parent's destructors.
         unsafe { _exit(status) }
     }
+    child
+}
+
+/// Waits for a child to end. Returns its status, unless a signal has ended it.
+pub(super) fn await_child(child: c_int) -> Option<c_int> {
     let mut status = -1;
     // SAFETY: our child, and a valid place for the status.
     assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
-    status == 0
+    (status & 0x7f == 0).then_some(status >> 8)
 }
 
 /// Kept for a waiter that does not exist in the child, the lock is free there when its owner gives it back.

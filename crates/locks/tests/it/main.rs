@@ -9,6 +9,7 @@ mod faults;
 mod fork;
 #[cfg(any(feature = "arc_lock", feature = "serde"))]
 mod forwarded;
+mod fresh;
 mod hooked;
 mod kernel_word;
 mod limits;
@@ -17,6 +18,7 @@ mod nodes;
 mod once;
 mod parked;
 mod qrwlock;
+mod quiet;
 mod reentrant;
 mod registry;
 mod results;
