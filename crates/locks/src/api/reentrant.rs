@@ -6,8 +6,8 @@ use core::num::NonZeroUsize;
 
 /// The number of the calling thread, by which a [`ReentrantMutex`](crate::ReentrantMutex) knows its owner.
 ///
-/// It is the platform's number of the thread (`this_thread`). No other living thread has it. A thread that ends gives
-/// its number back. A forked child has one thread, which keeps the number of the thread that forked.
+/// It is the platform's number of the thread (`this_thread`). No other living thread has it. In programs a number is
+/// never used again, also not in a forked child. The thread that forked keeps its number there.
 pub struct ThreadNumber<P>(PhantomData<fn() -> P>);
 
 impl<P: ThreadNumbers> ThreadNumber<P> {
@@ -108,16 +108,16 @@ macro_rules! reentrant_types {
         ///
         /// # Threads that end with the lock
         ///
-        /// Guards cannot be sent to another thread. If a thread forgets a guard and ends, the lock stays locked. But
-        /// the number of that thread may be given to a thread that starts later. That thread then takes the lock as its
-        /// owner. No two living threads ever hold the lock at the same time.
+        /// Guards cannot be sent to another thread. If a thread forgets a guard and ends, the lock stays locked: no
+        /// later thread has the number of that thread.
         ///
         /// # Signals and fork
         ///
         /// A signal handler must not use a lock of this type if the interrupted thread may use the same lock, not even
         /// for an attempt: the owner's number and the count of its guards are not changed in one step. In a forked
         /// child, the thread that forked still holds what it held, and may take it again. A lock that another thread of
-        /// the parent held stays locked in the child. The lock does not work in memory that several processes share.
+        /// the parent held stays locked in the child, also for threads that start there. The lock does not work in
+        /// memory that several processes share.
         ///
         /// # Size and cost
         ///

@@ -25,7 +25,8 @@
 //   nodes of another process life from ours.
 // - `cpu`, `topology`, `priority`: where the caller is and how urgent.
 // - `reader_slots`: where threads say what they read.
-// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads.
+// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads; `thread_number`: which
+//   thread it is.
 // - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
 
 mod barrier;
@@ -47,6 +48,7 @@ mod slept_in;
 mod spinners;
 mod syscall;
 mod table;
+mod thread_number;
 #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod topology;
 

@@ -8,13 +8,12 @@
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
 use super::{
-    Native, cpu,
-    per_thread::per_thread,
-    priority, spinners,
+    Native, cpu, priority, spinners,
     spinners::SPINNERS,
     syscall::{CpuSet, affinity},
     table::Table,
     table::table,
+    thread_number,
 };
 use crate::platform::{Placement, SchedulerHints, ThreadNumbers};
 use crate::queue::{NodeId, node};
@@ -71,16 +70,12 @@ impl Placement for Native {
     }
 }
 
-per_thread! {
-    /// What a thread is known by is where its copy of this is.
-    PLACE at "lockwright_place": u64 = 0
-}
-
-// SAFETY: the address of a variable of the thread.
+// SAFETY: a thread keeps what it has drawn, and nothing is drawn twice.
 unsafe impl ThreadNumbers for Native {
-    #[inline]
+    /// Used by no other thread of this process, nor of its parents before it was forked.
+    #[inline(always)]
     fn this_thread() -> u64 {
-        PLACE.with(|place| place.as_ptr().addr() as u64)
+        thread_number::this_thread()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::alone;
 use super::children::{How, in_child};
+use super::fresh::in_fresh_process;
 use lockwright::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -122,7 +123,7 @@ fn no_two_living_threads_have_one_number() {
 }
 
 #[test]
-fn the_lock_of_a_thread_that_ended_with_it_stays_locked_for_living_threads() {
+fn the_lock_of_a_thread_that_ended_with_it_stays_locked() {
     let _alone = alone();
     let lock = ReentrantMutex::new(Cell::new(0_u64));
     let holder = thread::scope(|scope| {
@@ -133,8 +134,31 @@ fn the_lock_of_a_thread_that_ended_with_it_stays_locked_for_living_threads() {
         holder.join().expect("no panic")
     });
     assert_ne!(holder, thread::current().id());
-    // This thread lived then, so it has another number.
     assert!(lock.is_locked() && lock.try_lock().is_none() && lock.try_lock_for(SHORT).is_none());
+    // They come where the memory of that thread was.
+    assert!((0..20).all(|_| !is_free_for_another(&lock)), "a later thread is taken for the owner");
+}
+
+#[test]
+fn a_thread_that_starts_in_a_child_is_not_taken_for_the_owner() {
+    static LOCK: ReentrantMutex<Cell<u64>> = ReentrantMutex::new(Cell::new(0));
+    in_fresh_process(|| {
+        let other = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let held = LOCK.lock();
+                other.wait();
+                other.wait();
+                drop(held);
+            });
+            other.wait();
+            // They come where the memory of the owner was.
+            let child = || (0..20).all(|_| !is_free_for_another(&LOCK));
+            let are_well = [How::Fork, How::Clone].map(|how| in_child(how, child));
+            other.wait();
+            assert_eq!(are_well, [true; 2], "by fork and by clone");
+        });
+    });
 }
 
 #[test]
