@@ -1,4 +1,4 @@
-//! The environment that the process was started with, read without allocating.
+//! Small files, and the environment that the process was started with, read without allocating.
 //!
 //! The C library's `getenv` would race with a thread that sets a variable, which a safe program may do. The kernel's
 //! copy does not change.
@@ -38,6 +38,14 @@ fn ask_for_event_stream() -> bool {
     // ordering: Relaxed; nothing else is read through it.
     EVENT_STREAM.store(if has_stream { YES } else { NO }, Relaxed);
     has_stream
+}
+
+/// Reads a small file into `buffer`; nothing if that does not work.
+pub(super) fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let path = core::ffi::CStr::from_bytes_until_nul(path).ok()?;
+    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let length = rustix::io::read(&file, &mut *buffer).ok()?;
+    Some(&buffer[..length])
 }
 
 /// Returns `true` if `entry`, a name and its value, is in the environment.

@@ -23,7 +23,7 @@
 // - `cells`: the platform and its cells, which are those of `hardware`.
 // - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling
 //   nodes of another process life from ours.
-// - `cpu`, `topology`, `priority`: where the caller is and how urgent.
+// - `cpu`, `topology`, `priority`: where the caller is and how urgent; `quota`: how much of a CPU it has.
 // - `reader_slots`: where threads say what they read.
 // - `per_process`: statics that copies of this crate share; `per_thread`: values of threads; `thread_number`: which
 //   thread it is.
@@ -42,6 +42,7 @@ mod per_process;
 mod per_thread;
 mod pool;
 pub mod priority;
+mod quota;
 pub(crate) mod reader_slots;
 mod sleep;
 mod slept_in;

@@ -127,10 +127,6 @@ impl CpuSet {
     pub(super) fn union(self, other: Self) -> Self {
         Self(core::array::from_fn(|at| self.0[at] | other.0[at]))
     }
-    /// How many there are.
-    pub(super) fn count(self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
     /// Their numbers.
     pub(super) fn cpus(&self) -> impl Iterator<Item = usize> + '_ {
         (0..CPUS_MAX).filter(|cpu| self.0[cpu / 64] >> (cpu % 64) & 1 != 0)

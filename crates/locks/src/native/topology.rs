@@ -8,7 +8,9 @@
 //! | G1 | `STATE.store(READY)`, Release | `STATE.load` in `ensure_read`, Acquire | the tables |
 
 use super::{
-    Native, cpu, priority, spinners,
+    Native, cpu,
+    environment::read_file,
+    fork, priority, quota, spinners,
     spinners::SPINNERS,
     syscall::{CpuSet, affinity},
     table::Table,
@@ -18,10 +20,9 @@ use super::{
 use crate::platform::{Placement, SchedulerHints, ThreadNumbers};
 use crate::queue::{NodeId, node};
 use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU32,
+    AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::io::Write as _;
 
 /// CPUs with a number above this are taken to be on node 0.
@@ -31,13 +32,20 @@ const NODES_MAX: u32 = 64;
 
 const NODE_OF: Table<AtomicU8, CPUS_MAX> = table!([AtomicU8; CPUS_MAX] = AtomicU8::new(0));
 static NODES: AtomicU32 = AtomicU32::new(1);
-static USABLE_CPUS: AtomicU32 = AtomicU32::new(1);
+/// The CPUs that the process may use, as far as it is known: one bit each. They become more, never fewer.
+const ALLOWED: Table<AtomicU64, { CPUS_MAX / 64 }> =
+    table!([AtomicU64; CPUS_MAX / 64] = AtomicU64::new(0));
+/// How many these are.
+static ALLOWED_CPUS: AtomicU32 = AtomicU32::new(0);
+/// How many the quotas of its control groups are worth.
+static QUOTA: AtomicU32 = AtomicU32::new(u32::MAX);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
-static STATE: AtomicU8 = AtomicU8::new(UNREAD);
-const UNREAD: u8 = 0;
-const READING: u8 = 1;
-const READY: u8 = 2;
+static STATE: AtomicU64 = AtomicU64::new(UNREAD);
+const UNREAD: u64 = 0;
+const READY: u64 = 1;
+/// And the fork epoch of the process in which a thread reads: in a child that thread does not exist.
+const READING: u64 = 2;
 
 impl Placement for Native {
     #[inline(always)]
@@ -93,11 +101,13 @@ impl SchedulerHints for Native {
     fn need_resched() -> bool {
         false
     }
-    /// By affinity and cgroup quota.
+    /// By the quotas of control groups and by affinity. The kernel is asked for the affinity of two threads, once. Each
+    /// thread may have its own, so a CPU on which any has asked this counts, too.
     fn usable_cpus() -> u32 {
         ensure_read();
-        // ordering: Relaxed; only a hint, ordered by G1 where it matters.
-        USABLE_CPUS.load(Relaxed)
+        allow(cpu::this_cpu() as usize);
+        // ordering: Relaxed; only a hint.
+        ALLOWED_CPUS.load(Relaxed).min(QUOTA.load(Relaxed)).max(1)
     }
     /// All but the caller's: an upper bound.
     fn idle_cpus() -> u32 {
@@ -117,20 +127,43 @@ impl SchedulerHints for Native {
     }
 }
 
+/// The process may use this CPU.
+#[inline]
+fn allow(cpu: usize) {
+    let bit = 1 << (cpu % 64);
+    // ordering: Relaxed; only a hint.
+    if cpu < CPUS_MAX && ALLOWED.at(cpu / 64).load(Relaxed) & bit == 0 {
+        allow_slowpath(cpu / 64, bit);
+    }
+}
+
+#[cold]
+fn allow_slowpath(at: usize, bit: u64) {
+    // ordering: Relaxed; only a hint.
+    if ALLOWED.at(at).fetch_or(bit, Relaxed) & bit == 0 {
+        // ordering: Relaxed; only a hint.
+        ALLOWED_CPUS.fetch_add(1, Relaxed);
+    }
+}
+
 /// Reads the topology unless somebody has. Threads that come while it is being read do not wait:
 /// for them everything is on node 0, which is only a hint anyway.
 #[inline]
 fn ensure_read() {
     // ordering: Acquire; G1.
-    if STATE.load(Acquire) == UNREAD {
+    if STATE.load(Acquire) != READY {
         read_once();
     }
 }
 
 #[cold]
 fn read_once() {
+    let reading = READING + u64::from(fork::epoch());
+    // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+    let seen = STATE.load(Relaxed);
     // ordering: Relaxed; only decides who reads.
-    if STATE.compare_exchange(UNREAD, READING, Relaxed, Relaxed).is_err() {
+    let is_others = |seen| STATE.compare_exchange(seen, reading, Relaxed, Relaxed).is_err();
+    if seen == READY || seen == reading || is_others(seen) {
         return;
     }
     read();
@@ -140,11 +173,14 @@ fn read_once() {
 
 /// Fills the tables. Miri has no such files; two nodes give the locks something to do there.
 fn read() {
-    let (nodes, cpus) = if cfg!(miri) { (2, 1) } else { (read_nodes(), read_usable_cpus()) };
+    let nodes = if cfg!(miri) { 2 } else { read_nodes() };
     // ordering: Relaxed; published by G1.
     NODES.store(nodes, Relaxed);
-    // ordering: Relaxed; published by G1.
-    USABLE_CPUS.store(cpus, Relaxed);
+    if !cfg!(miri) {
+        read_affinity();
+        // ordering: Relaxed; published by G1.
+        QUOTA.store(quota::cpus().unwrap_or(u32::MAX), Relaxed);
+    }
     // ordering: Relaxed; published by G1.
     IS_GUEST.store(cpu::is_virtual(), Relaxed);
 }
@@ -175,14 +211,6 @@ pub fn clear_fake() {
         node.store(0, Relaxed);
     }
     read();
-}
-
-/// Reads a small file into `buffer`; nothing if that does not work.
-fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let path = core::ffi::CStr::from_bytes_until_nul(path).ok()?;
-    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let length = rustix::io::read(&file, &mut *buffer).ok()?;
-    Some(&buffer[..length])
 }
 
 /// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes, and nodes may have
@@ -220,27 +248,21 @@ fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// CPUs that the process may use, further limited by the cgroup's quota (rounded up). The caller may be a thread that
-/// has a CPU of its own, so the CPUs of the first thread count, too.
-fn read_usable_cpus() -> u32 {
+/// Looks which CPUs the process may use. The caller may be a thread that has a CPU of its own, so the CPUs of the first
+/// thread count, too.
+fn read_affinity() {
     let first = rustix::process::getpid().as_raw_nonzero().get();
     let allowed = [affinity(first), affinity(0)].into_iter().flatten().reduce(CpuSet::union);
-    let allowed = allowed.map_or_else(online_cpus, CpuSet::count).max(1);
-    let mut buffer = [0; 64];
-    let quota = read_file(b"/sys/fs/cgroup/cpu.max\0", &mut buffer).and_then(|line| {
-        let mut fields = line.split(|&byte| byte == b' ').map(number);
-        let (quota, period) = (fields.next()??, fields.next()??);
-        u32::try_from(quota.div_ceil(period.max(1))).ok()
-    });
-    quota.map_or(allowed, |quota| quota.clamp(1, allowed))
+    match allowed {
+        Some(allowed) => allowed.cpus().for_each(allow),
+        None => for_each_online_cpu(allow),
+    }
 }
 
-/// How many CPUs there are.
-fn online_cpus() -> u32 {
-    let (mut buffer, mut count) = ([0; 4096], 0);
+fn for_each_online_cpu(visit: impl FnMut(usize)) {
+    let mut buffer = [0; 4096];
     let list = read_file(b"/sys/devices/system/cpu/online\0", &mut buffer);
-    for_each_cpu(list.unwrap_or_default(), |_| count += 1);
-    count
+    for_each_cpu(list.unwrap_or_default(), visit);
 }
 
 #[cfg(test)]
@@ -275,6 +297,20 @@ mod tests {
         assert_eq!(nodes, [0, 0, 1, 1, 2, 2, 3, 3, 0, 0]);
         clear_fake();
         assert_eq!(Native::numa_nodes(), own);
+    }
+
+    #[test]
+    fn a_child_reads_what_a_thread_of_its_parent_was_reading() {
+        let _alone = TOPOLOGY.lock().unwrap_or_else(PoisonError::into_inner);
+        ensure_read();
+        STATE.store(READING + u64::from(fork::epoch()) + 1, Relaxed);
+        ensure_read();
+        assert_eq!(STATE.load(Relaxed), READY);
+        // One that reads in this process is not disturbed.
+        let reading = READING + u64::from(fork::epoch());
+        STATE.store(reading, Relaxed);
+        ensure_read();
+        assert_eq!(STATE.swap(READY, Relaxed), reading);
     }
 
     /// Under Miri also a search for an order in which it is seen half-read.

@@ -12,6 +12,8 @@ use lockwright::platform::{Clock, Counters, ReaderSlots, SchedulerHints};
 use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::collections::HashSet;
 use std::ffi::{c_int, c_long};
 use std::process::Command;
@@ -181,6 +183,34 @@ fn slots_of_living_threads(more: usize) -> HashSet<usize> {
         drop(over);
     });
     slots
+}
+
+/// Lets a thread use this CPU only, or the caller.
+fn stay_on(thread: Option<Pid>, cpu: usize) {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    sched_setaffinity(thread, &set).expect("the process may use it");
+}
+
+#[test]
+fn threads_that_have_a_cpu_each_are_not_taken_for_a_process_with_one() {
+    in_fresh_process(|| {
+        let allowed = sched_getaffinity(None).expect("a set");
+        let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let (Some(first), Some(second)) = (cpus.next(), cpus.next()) else {
+            return not_run("there is one CPU");
+        };
+        // It counts the quotas of control groups, too.
+        let has_more = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+        stay_on(Some(rustix::process::getpid()), first);
+        let usable_on = |cpu| {
+            stay_on(None, cpu);
+            Native::usable_cpus()
+        };
+        assert_eq!(thread::spawn(move || usable_on(first)).join().expect("no panic"), 1);
+        let usable = thread::spawn(move || usable_on(second)).join().expect("no panic");
+        assert!(usable == 2 || !has_more, "{usable} of 2 CPUs");
+    });
 }
 
 /// Its number is no thread's. Enough others come that slots are looked for whose threads have ended.
