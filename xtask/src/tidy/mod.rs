@@ -11,6 +11,7 @@ mod prose;
 mod registry;
 mod size;
 mod source;
+mod statics;
 mod width;
 mod words;
 
@@ -41,6 +42,7 @@ const RULES: &[Rule] = &[
     locks::slow_paths_are_cold,
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
+    statics::every_static_says_what_a_child_finds,
     graph::layers_are_those_of_the_diagram,
     registry::a_lock_has_its_rows,
     registry::a_lock_has_its_documentation,

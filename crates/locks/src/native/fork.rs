@@ -9,7 +9,7 @@
 //! process number space.
 //!
 //! The page has to be there at the fork. So a thread asks for the epoch before it writes anything that a child would
-//! have to forget. If the first question comes in the child, it cannot be told from its
+//! have to forget: README.md says what that is. If the first question comes in the child, it cannot be told from its
 //! parent.
 //!
 //! The mark holds the epoch plus one, so nobody ever waits for the thread that counts: a thread that

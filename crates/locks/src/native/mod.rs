@@ -20,6 +20,8 @@
 //! [`Semaphore`](crate::Semaphore) where no other handler can: if that lock lies in such memory, or if such a signal is
 //! sent. Then it must not use locks of these types, and it must return or end the process, not jump.
 
+// README.md says what a forked child finds in each static.
+//
 // - `cells`: the platform and its cells, which are those of `hardware`.
 // - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling
 //   nodes of another process life from ours.
