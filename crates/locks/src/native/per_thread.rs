@@ -81,11 +81,3 @@ impl<T> core::ops::Deref for PerThread<T> {
         unsafe { &*(self.0)() }
     }
 }
-
-#[cfg(any(lockwright_preload, lockwright_c))]
-impl<T> PerThread<T> {
-    #[inline(always)]
-    pub(super) fn with<R>(&self, visit: impl FnOnce(&core::cell::Cell<T>) -> R) -> R {
-        visit(self)
-    }
-}
