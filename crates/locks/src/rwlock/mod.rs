@@ -144,14 +144,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// As [`lock_until`](Self::lock_until), as a reader.
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
-        self.take_beside_readers() || self.wait(LockMode::Reader, Some(deadline_ns))
+        self.lock_shared_by(Some(deadline_ns))
     }
 
     /// Takes the lock as a reader, and waits for it. Returns `false` if as many readers hold it as can be counted:
     /// 2^23, which is more than a process has threads.
     #[inline]
     pub fn lock_shared_unless_full(&self) -> bool {
-        self.take_beside_readers() || self.wait(LockMode::Reader, None)
+        self.lock_shared_by(None)
     }
 
     /// Returns `true` if as many readers hold the lock as can be counted. Stale when it is returned, and
@@ -166,13 +166,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// `true` if it did. [`try_lock`](RawLock::try_lock) takes more: it cannot wait.
     #[inline]
     pub fn take_unreserved(&self) -> bool {
-        self.take_free() || self.take(LockMode::Writer, LockMode::Writer.against_newcomer())
+        self.take_free() || self.take_unless_reserved(LockMode::Writer)
     }
 
     /// As [`take_unreserved`](Self::take_unreserved), as a reader.
     #[inline]
     pub fn take_shared_unreserved(&self) -> bool {
-        self.take(LockMode::Reader, LockMode::Reader.against_newcomer())
+        self.take_unless_reserved(LockMode::Reader)
     }
 
     /// Takes the lock as its owner if no thread holds it, even if threads wait for it. Returns `true` if it did.
@@ -240,35 +240,40 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
     }
 
-    /// The first attempt to read.
+    /// The first attempt to read. Otherwise what was seen, if it has told against the caller.
     #[inline(always)]
-    fn take_beside_readers(&self) -> bool {
+    fn take_beside_readers(&self) -> Result<(), u32> {
         // Where others are at it, to ask for the line at once is half of the work.
         // (0,0,0,0) -> (0,0,0,1)
         // ordering: Acquire; A1. On failure Relaxed: only a hint, re-checked at the next one.
-        match self.word.compare_exchange(0, READER, Acquire, Relaxed) {
-            Ok(_) => true,
-            Err(seen) if seen & (LockMode::Reader.against_newcomer() | SLEEPER) == 0 => {
-                self.try_take(seen, LockMode::Reader)
-            }
-            Err(seen) => self.take_beside_sleeper(seen),
+        let Err(seen) = self.word.compare_exchange(0, READER, Acquire, Relaxed) else {
+            return Ok(());
+        };
+        if seen & (LockMode::Reader.against_newcomer() | SLEEPER) != 0 {
+            return Err(seen);
+        }
+        if self.try_take(seen, LockMode::Reader) { Ok(()) } else { Err(0) }
+    }
+
+    /// Takes the lock to read, and waits for it. Returns `true` if it is taken.
+    #[inline(always)]
+    fn lock_shared_by(&self, deadline_ns: Option<u64>) -> bool {
+        match self.take_beside_readers() {
+            Ok(()) => true,
+            Err(seen) => self.lock_shared_slowpath(seen, deadline_ns),
         }
     }
 
-    /// The first attempt to read where a waiter sleeps.
+    /// The rest of it, for a caller that has `seen` that it may not take the lock, or that a waiter sleeps.
     #[cold]
-    fn take_beside_sleeper(&self, seen: u32) -> bool {
-        let is_ours = seen & LockMode::Reader.against_newcomer() == 0
-            && self.try_take(seen, LockMode::Reader);
-        if is_ours {
-            self.forget_beside_sleeper();
-        }
-        is_ours
+    #[inline(never)]
+    fn lock_shared_slowpath(&self, seen: u32, deadline_ns: Option<u64>) -> bool {
+        seen & SLEEPER != 0 && self.take_beside_sleeper(seen, LockMode::Reader)
+            || self.wait(LockMode::Reader, deadline_ns)
     }
 
-    /// The caller has taken the lock, and the word said that a waiter sleeps. In a forked child that one may not exist,
-    /// and each release would look for it.
-    #[cold]
+    /// The caller has taken the lock, and the word may have said that a waiter sleeps. In a forked child that one may
+    /// not exist, and each release would look for it.
     fn forget_beside_sleeper(&self) {
         if P::has_forked() {
             let shared = self.shared();
@@ -279,13 +284,29 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// An attempt of a thread that does not wait. Returns `true` if it has taken the lock.
     #[inline]
     fn attempt(&self, kind: LockMode) -> bool {
-        match self.take_from(kind, kind.against_newcomer()) {
-            Some(before) if before & SLEEPER == 0 => true,
-            Some(_) => {
-                self.forget_beside_sleeper();
-                true
-            }
-            None => self.attempt_kept(kind),
+        self.take_unless_reserved(kind) || self.attempt_kept(kind)
+    }
+
+    /// Takes the lock if a newcomer may. Returns `true` if it did.
+    #[inline]
+    fn take_unless_reserved(&self, kind: LockMode) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.word.load(Relaxed);
+        match self.take_from(seen, kind, kind.against_newcomer() | SLEEPER) {
+            Ok(_) => true,
+            Err(seen) => seen & SLEEPER != 0 && self.take_beside_sleeper(seen, kind),
+        }
+    }
+
+    /// The rest of taking the lock, for a caller that has `seen` that a waiter sleeps. Returns `true` if it is taken.
+    #[cold]
+    #[inline(never)]
+    fn take_beside_sleeper(&self, seen: u32, kind: LockMode) -> bool {
+        let taken = self.take_from(seen, kind, kind.against_newcomer());
+        if taken.is_ok_and(|before| before & SLEEPER != 0) {
+            self.forget_beside_sleeper();
+        }
+        taken.is_ok()
         }
     }
 
@@ -311,21 +332,22 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Takes the lock unless `against` is in the word. Returns `true` if it did.
     fn take(&self, kind: LockMode, against: u32) -> bool {
-        self.take_from(kind, against).is_some()
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        self.take_from(self.word.load(Relaxed), kind, against).is_ok()
     }
 
-    /// The same. Returns the word as it was.
-    fn take_from(&self, kind: LockMode, against: u32) -> Option<u32> {
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.word.load(Relaxed);
+    /// The same, for a caller that has `seen` the word. Returns the word as it was if the lock is taken. Otherwise the
+    /// word is the error.
+    #[inline(always)]
+    fn take_from(&self, mut seen: u32, kind: LockMode, against: u32) -> Result<u32, u32> {
         while seen & against == 0 {
             // (k,s,0,r) -> (k,s,1,0) or (k,s,0,r+1)
-            // ordering: Acquire; A1, A2. On failure Relaxed: only a hint, as above.
+            // ordering: Acquire; A1, A2. On failure Relaxed: only a hint, re-checked at the next one.
             match self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed) {
-                Ok(before) => return Some(before),
+                Ok(before) => return Ok(before),
                 Err(now) => seen = now,
             }
         }
-        None
+        Err(seen)
     }
 }
