@@ -86,7 +86,91 @@ bugs! {
         what: "A reader becomes the writer without a queue node. It has reserved the lock meanwhile, and no thread in the table ends that: the lock is free, and no thread may take it.",
         source: OURS,
         tests: [LIMITS],
-        edits: [remove "rwlock/wait.rs": "self.shared().forget_the_gone();"],
+        edits: [
+            remove "rwlock/wait.rs": r"if kind == LockMode::Upgrader {
+                // It has reserved the lock, and is not in the table, where it would end that when it leaves.
+                self.shared().forget_the_gone();
+            }",
+        ],
+    }
+    "101" PendingUnasked in &["rwlock", "rwlock-fair"], seen NATIVE_EDIT {
+        what: "A writer says in the word that it waits before any thread has asked for the fork epoch. In a child forked then, the first question comes too late: the child waits for that writer.",
+        source: OURS,
+        tests: [native("fresh::an_attempt_in_a_child_passes_a_writer_that_was_pending_in_its_parent")],
+        edits: [remove "rwlock/wait.rs": "self.begin_to_wait();"],
+    }
+    "102" SlotShared in &["percpu-rwlock"], seen NATIVE_EDIT {
+        what: "A thread of a forked child asks the kernel for the owner of a slot by a number that means nothing there, and shares the slot with a living thread.",
+        source: OURS,
+        tests: [native("fresh::a_child_without_a_handler_leaves_its_first_thread_its_slot")],
+        edits: [change "native/reader_slots.rs": "epoch_of(owner) != epoch_of(me)" => "false"],
+    }
+    "103" FirstForkUnknown in &["percpu-rwlock"], seen NATIVE_EDIT {
+        what: "A slot is claimed before any thread has asked for the fork epoch. The child does not know that it is one, and waits for readers of its parent.",
+        source: OURS,
+        tests: [native("fresh::a_child_of_a_process_that_never_waited_forgets_what_another_thread_reads")],
+        edits: [
+            change "native/reader_slots.rs": "u64::from(fork::epoch()) + 1" => "1",
+            change "native/reader_slots.rs": "u64::from(fork::epoch()) << 32 | u64::from(thread)"
+                => "u64::from(thread)",
+            remove "native/reader_slots.rs": r"// For `begin_life`.
+    fork::epoch();",
+        ],
+    }
+    "104" FreeAndRefused in &["mutex"], seen NATIVE_EDIT {
+        what: "An attempt does not take a lock that no thread holds, because it is reserved for one that was woken.",
+        source: OURS,
+        tests: [native("results::attempts_on_a_mutex_have_the_results_of_the_table")],
+        edits: [
+            change "mutex/mod.rs": "seen & (HELD | GIVEN) == 0" => "seen & (HELD | KEPT) == 0",
+        ],
+    }
+    "105" FreeAndRefusedToReaders in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
+        what: "An attempt does not take a lock that is reserved, and does not join readers where only readers wait.",
+        source: OURS,
+        tests: [native("results::attempts_on_a_reader_writer_lock_have_the_results_of_the_table")],
+        edits: [
+            change "rwlock/mod.rs": "self.take_unless_reserved(kind) || self.attempt_kept(kind)"
+                => "self.take_unless_reserved(kind)",
+        ],
+    }
+    "106" FaultsBlocked in &["rwlock", "rwlock-fair", "semaphore"], seen NATIVE_EDIT {
+        what: "The signals of faults are blocked while a thread changes the word of a lock, which may lie in memory that its program protects. The kernel ends the process.",
+        source: OURS,
+        tests: [native("faults::a_handler_mends_a_fault_that_a_waiter_of_the_table_makes")],
+        edits: [
+            change "native/syscall.rs": "set_signals(SIG_BLOCK, WAITING, &raw mut before.0)"
+                => "set_signals(SIG_BLOCK, u64::MAX, &raw mut before.0)",
+        ],
+    }
+    "107" ReadersUncounted in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
+        what: "A reader that can no longer be counted waits until another reader leaves, which may be the caller.",
+        source: OURS,
+        tests: [native("limits::a_reader_that_cannot_be_counted_does_not_wait")],
+        edits: [
+            remove "rwlock/wait.rs": r"if kind.is_shared() && self.is_full() {
+            return false;
+        }",
+        ],
+    }
+    "108" SlotSoughtForEver in &["percpu-rwlock"], seen NATIVE_EDIT {
+        what: "A thread without a slot asks the kernel for its number in each read.",
+        source: OURS,
+        tests: [native("quiet::a_thread_without_a_slot_reads_without_a_system_call_and_its_child_has_a_slot")],
+        edits: [change "native/reader_slots.rs": "HAS_NONE.get() == this_epoch" => "false"],
+    }
+    "109" SleepersForgotten in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
+        what: "A forked child keeps what the word says of a waiter of its parent, and each release looks for that waiter.",
+        source: OURS,
+        tests: [native("quiet::a_child_forgets_that_a_writer_of_its_parent_slept")],
+        edits: [
+            remove "rwlock/mod.rs": r"if P::has_forked() {
+            let shared = self.shared();
+            shared.forget_the_gone();
+        }",
+            change "rwlock/wait.rs": "P::has_forked() && self.word.load(Relaxed) & (HELD | SLEEPER) == SLEEPER"
+                => "false",
+        ],
     }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
         what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",

@@ -18,7 +18,8 @@ fn statics(source: &Source) -> BTreeMap<String, usize> {
     };
     let module = below.trim_end_matches(".rs").trim_end_matches("/mod");
     let module = module.rsplit('/').next().unwrap_or(module);
-    let lines = &source.code.lines[..source.code.tests_begin().min(source.code.lines.len())];
+    let code = source.code();
+    let lines = &code.lines[..code.tests_begin().min(code.lines.len())];
     let name = |(at, line): (usize, &String)| {
         // The symbol is blank here.
         let of_macro = line.find(" at  ").map(|end| &line[..end]);

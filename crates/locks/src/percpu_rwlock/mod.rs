@@ -322,8 +322,11 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
             return Some(ReadIn::Slot);
         }
         if self.is_full() {
-            // A writer may own the lock beneath and wait for what the caller reads in its slot.
-            return None;
+            if self.beneath.try_lock_shared_again() {
+                return Some(self.count_read());
+            }
+            // A writer that owns the lock beneath waits for what the caller reads in its slot.
+            deadline_ns?;
         }
         match deadline_ns {
             Some(deadline_ns) if !self.beneath.lock_shared_until(deadline_ns) => return None,

@@ -307,7 +307,6 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             self.forget_beside_sleeper();
         }
         taken.is_ok()
-        }
     }
 
     /// Takes the lock although the word speaks of waiters: if no thread holds it, unless it is [`Fair`], and as a
