@@ -2,8 +2,8 @@
 //!
 //! In a run of all tests of a program, a test may pass only because of what an earlier one did: it asked for the number
 //! of forks, filled the pool of nodes, changed a setting. Such a test fails here. One that an earlier test breaks fails
-//! with `--shuffle`, which runs the tests of a program in another order. One test runs at a time: many of them spin or
-//! wait for a time, and a second one would take their CPU.
+//! with `--shuffle`, which runs the tests of a program in another order. With `--nodes`, the pool of queue nodes is smaller.
+//! One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
 
 use crate::options::not_an_option;
 use crate::peer_tests::crates::{Built, compile_by};
@@ -14,7 +14,16 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// As they stand in the help.
-pub const OPTIONS: &str = "[--shuffle SEED]";
+pub const OPTIONS: &str = "[--shuffle SEED] [--nodes COUNT]";
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The seed of the order of all tests of a program.
+    shuffle: Option<u64>,
+    /// How many queue nodes the process has.
+    nodes: Option<u64>,
+}
 
 /// The programs with native tests, by their source.
 ///
@@ -31,6 +40,14 @@ const PROGRAMS: [&str; 7] = [
     "crates/workloads/src/lib.rs",
 ];
 
+/// Those that run with another number of queue nodes, and the variable by which they learn it.
+const PROGRAMS_WITH_NODES: [&str; 2] =
+    ["crates/locks/tests/it/main.rs", "crates/clients/tests/native.rs"];
+const NODES: &str = "LOCKWRIGHT_NODES";
+
+/// Tests that need more queue nodes than 0 or 1, and why.
+const NEED_NODES: &[(&str, &str)] = &[];
+
 /// A test that takes longer hangs.
 const TEST_MAX: Duration = Duration::from_secs(60);
 /// All tests of a program that take longer hang.
@@ -38,34 +55,61 @@ const PROGRAM_MAX: Duration = Duration::from_secs(600);
 /// How much is shown of what a failed test printed.
 const LINES_MAX: usize = 20;
 
-/// The seed that `--shuffle` names.
-pub fn seed(arguments: &[&str]) -> Result<Option<u64>, String> {
-    match arguments {
-        [] => Ok(None),
-        ["--shuffle", rest @ ..] => {
-            let seed = rest.first().and_then(|seed| seed.parse().ok());
-            seed.map(Some).ok_or("`--shuffle` needs a whole number, such as `--shuffle 1`".into())
+impl Request {
+    /// Reads the arguments behind `alone`.
+    pub fn of(arguments: &[&str]) -> Result<Self, String> {
+        let mut request = Self::default();
+        let mut rest = arguments.iter();
+        while let Some(&option) = rest.next() {
+            let (number, example) = match option {
+                "--shuffle" => (&mut request.shuffle, 1),
+                "--nodes" => (&mut request.nodes, 0),
+                other => return Err(not_an_option(other, OPTIONS)),
+            };
+            *number = rest.next().and_then(|number| number.parse().ok());
+            if number.is_none() {
+                return Err(format!(
+                    "`{option}` needs a whole number, such as `{option} {example}`"
+                ));
+            }
         }
-        [other, ..] => Err(not_an_option(other, OPTIONS)),
+        Ok(request)
+    }
+
+    /// The programs whose tests run.
+    fn programs(&self) -> &'static [&'static str] {
+        if self.nodes.is_some() { &PROGRAMS_WITH_NODES } else { &PROGRAMS }
+    }
+
+    /// Returns true if the test can run with so few nodes.
+    fn has_enough_nodes(&self, test: &str) -> bool {
+        self.nodes.is_none() || NEED_NODES.iter().all(|(name, _)| *name != test)
+    }
+
+    /// The command with as many nodes as are asked for.
+    fn limit<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.envs(self.nodes.map(|nodes| (NODES, nodes.to_string())))
     }
 }
 
 /// Runs the tests and, with a seed, each program also as a whole, in the order of the seed. Returns true if none fails.
-pub fn run(root: &Path, seed: &Option<u64>) -> Result<bool, String> {
+pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     eprintln!("alone: compiling the tests");
     let built = build(root)?;
     let (mut tests, mut failed) = (0, Vec::new());
-    for source in PROGRAMS {
+    for source in request.programs() {
         let program = built.by_source.get(&root.join(source));
         let program = program.ok_or_else(|| format!("{source} is not a program with tests"))?;
-        let (names, start) = (list(program)?, Instant::now());
+        let (mut names, start) = (list(program)?, Instant::now());
+        names.retain(|name| request.has_enough_nodes(name));
         tests += names.len();
         for name in &names {
-            failed.extend(failure(name, &mut one_test(program, name), TEST_MAX)?);
+            let mut command = one_test(program, name);
+            failed.extend(failure(name, request.limit(&mut command), TEST_MAX)?);
         }
-        if let Some(seed) = *seed {
-            let name = format!("{source}, shuffled,");
-            failed.extend(failure(&name, &mut shuffled(program, seed), PROGRAM_MAX)?);
+        if let Some(seed) = request.shuffle {
+            let (name, mut command) = (format!("{source}, shuffled,"), shuffled(program, seed));
+            failed.extend(failure(&name, request.limit(&mut command), PROGRAM_MAX)?);
         }
         let (count, seconds) = (names.len(), start.elapsed().as_secs_f64());
         eprintln!("alone: {source}: {count} tests in {seconds:.1} s");
@@ -117,10 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_read() {
-        assert_eq!(seed(&["--shuffle", "7"]), Ok(Some(7)));
-        assert_eq!(seed(&[]), Ok(None));
-        assert!(seed(&["--shuffle"]).is_err() && seed(&["--shufle", "7"]).is_err());
+    fn a_seed_and_a_number_of_nodes_are_read() {
+        let request = |shuffle, nodes| Ok(Request { shuffle, nodes });
+        assert_eq!(Request::of(&["--shuffle", "7"]), request(Some(7), None));
+        assert_eq!(Request::of(&["--nodes", "0", "--shuffle", "7"]), request(Some(7), Some(0)));
+        assert_eq!(Request::of(&[]), request(None, None));
+        for wrong in [&["--shuffle"][..], &["--shufle", "7"], &["--nodes", "none"]] {
+            assert!(Request::of(wrong).is_err());
+        }
     }
 
     #[test]
@@ -146,8 +194,9 @@ mod tests {
     fn each_test_of_a_program_runs_alone_and_all_of_them_in_the_order_of_a_seed() {
         let this = std::env::current_exe().expect("this program");
         let names = list(&this).expect("its tests");
-        let [name, other] = ["a_seed_is_read", "a_test_that_hangs_is_a_failure"]
-            .map(|name| format!("alone::tests::{name}"));
+        let [name, other] =
+            ["a_seed_and_a_number_of_nodes_are_read", "a_test_that_hangs_is_a_failure"]
+                .map(|name| format!("alone::tests::{name}"));
         assert!(names.contains(&name) && names.contains(&other), "{names:?}");
         let order = |seed| {
             // Without names, this test would run itself.

@@ -284,7 +284,7 @@ const LONGER: &[Command] = &[
             "program as a whole, in a random order that SEED decides. A minute and, at",
             "first, some to compile; a part of ci, and with --shuffle of full.",
         ],
-        run: |given| tool(alone::seed(given), alone::run),
+        run: |given| tool(alone::Request::of(given), alone::run),
     },
     Command {
         name: "std-tests",

@@ -168,8 +168,7 @@ bugs! {
             let shared = self.shared();
             shared.forget_the_gone();
         }",
-            change "rwlock/wait.rs": "P::has_forked() && self.word.load(Relaxed) & (HELD | SLEEPER) == SLEEPER"
-                => "false",
+            remove "rwlock/wait.rs": "self.begin_to_wait();",
         ],
     }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {

@@ -72,7 +72,7 @@ fn the_libraries_show_the_functions_of_the_header_and_nothing_else() {
 
 /// The statics that copies share, and their sizes on 64-bit processors. **If one changes, or what is in one, raise the
 /// number in their names** (`crates/locks/src/native/per_process.rs`).
-const SHARED: [(&str, u64); 18] = [
+const SHARED: [(&str, u64); 19] = [
     ("barrier_mode", 1),
     ("barrier_refused", 1),
     ("buckets", 131_072),
@@ -83,6 +83,7 @@ const SHARED: [(&str, u64); 18] = [
     ("last_barrier_ns", 8),
     ("last_lock_number", 8),
     ("life", 8),
+    ("lock_hash", 1_048_576),
     ("marks", 4096),
     ("no_fork_mark", 4),
     ("nodes", 4_194_048),
@@ -102,6 +103,46 @@ fn the_statics_that_copies_share_have_the_sizes_of_their_number() {
         defined.retain(|symbol| symbol.2 == 'u');
         assert_eq!(defined, expected, "{library}");
     }
+}
+
+/// The statics of which each copy has one of its own, and why that does no harm.
+const OWN: &[(&str, &str)] = &[
+    ("counters::IS_SAID", "what is said once is said once by each copy"),
+    ("counters::COUNTING", "a setting"),
+    ("counters::SHARD", "counts; each copy has its own"),
+    ("counters::TUNABLE", "settings; each copy reads the same environment"),
+    ("environment::EVENT_STREAM", "a fact of the machine"),
+    ("pool::LIMIT", "a limit for tests"),
+    ("pool::THREADS", "only spreads the first looks of threads"),
+    ("reader_slots::IS_REGISTERED", "each copy has a handler of its own"),
+    ("reader_slots::NEXT", "only spreads searches"),
+    ("reader_slots::NOBODYS", "never written"),
+    ("thread_number::DRAWN", "copies count from different numbers"),
+    ("topology::ALLOWED", "a fact of the process"),
+    ("topology::ALLOWED_CPUS", "a fact of the process"),
+    ("topology::IS_GUEST", "a fact of the machine"),
+    ("topology::NODES", "a fact of the machine"),
+    ("topology::NODE_OF", "a fact of the machine"),
+    ("topology::QUOTA", "a fact of the process"),
+    ("topology::STATE", "each copy reads the facts for itself"),
+];
+
+#[test]
+fn a_static_of_which_each_copy_has_its_own_has_a_reason() {
+    let mut nm = Command::new("nm");
+    nm.args(["--defined-only", "--demangle"]).arg(installed("lib/liblockwright.a"));
+    let names = run(nm);
+    let name = |line: &str| {
+        let (kind, name) = line.split_once(' ')?.1.split_once(' ')?;
+        let name = name.strip_prefix("lockwright::native::")?.trim_end_matches("::CELLS");
+        "bBdD".contains(kind).then(|| name.to_owned())
+    };
+    let own: BTreeSet<_> = names.lines().filter_map(name).collect();
+    assert!(own.contains("pool::THREADS"), "{own:?}");
+    // Some are there on some architectures only.
+    let lacks = |name: &&String| OWN.iter().all(|(known, _)| known != name);
+    let lacking: Vec<_> = own.iter().filter(lacks).collect();
+    assert!(lacking.is_empty(), "share them, or give a reason: {lacking:?}");
 }
 
 #[test]

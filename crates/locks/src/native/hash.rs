@@ -1,7 +1,7 @@
 //! The table from locks to the waiters that sleep for them: one per process.
 
 use super::Native;
-use super::table::{Table, table};
+use super::per_process::table_per_process;
 use crate::hardware::HardwareU64;
 use crate::platform::{ConstZeroed, LockHash};
 use crate::queue::NODES_MAX;
@@ -16,8 +16,9 @@ const SLOTS: usize = (NODES_MAX * 2).next_power_of_two();
 struct Line([HardwareU64<Native>; LINE]);
 const LINE: usize = 8;
 
-const TABLE: Table<Line, { SLOTS / LINE }> =
-    table!([Line; SLOTS / LINE] = Line([const { ConstZeroed::ZEROED }; LINE]));
+table_per_process! {
+    const TABLE at "lock_hash": [Line; SLOTS / LINE] = Line([const { ConstZeroed::ZEROED }; LINE])
+}
 
 // SAFETY: cells of one static array; a sleeping waiter uses a queue node, of which there are fewer;
 // two locks of four bytes each have different addresses, also in units of four bytes.

@@ -37,6 +37,19 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// With a smaller pool of queue nodes, as `cargo xtask alone --nodes` asks for. Runs before all tests.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LIMIT_NODES: extern "C" fn() = {
+    extern "C" fn limit() {
+        let count = std::env::var("LOCKWRIGHT_NODES").ok();
+        if let Some(count) = count.and_then(|count| count.parse().ok()) {
+            lockwright::native::limit_nodes(count);
+        }
+    }
+    limit
+};
+
 /// Keeps other tests of this binary out until it is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
