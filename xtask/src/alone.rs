@@ -2,8 +2,8 @@
 //!
 //! In a run of all tests of a program, a test may pass only because of what an earlier one did: it asked for the number
 //! of forks, filled the pool of nodes, changed a setting. Such a test fails here. One that an earlier test breaks fails
-//! with `--shuffle`, which runs the tests of a program in another order. With `--nodes`, the pool of queue nodes is smaller.
-//! One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
+//! with `--shuffle`, which runs the tests of a program in another order. With `--nodes`, the pool of queue nodes is
+//! smaller. One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
 
 use crate::options::not_an_option;
 use crate::peer_tests::crates::{Built, compile_by};
@@ -42,11 +42,32 @@ const PROGRAMS: [&str; 7] = [
 
 /// Those that run with another number of queue nodes, and the variable by which they learn it.
 const PROGRAMS_WITH_NODES: [&str; 2] =
-    ["crates/locks/tests/it/main.rs", "crates/clients/tests/native.rs"];
+    ["crates/locks/tests/it/main.rs", "crates/clients/tests/clients.rs"];
 const NODES: &str = "LOCKWRIGHT_NODES";
 
-/// Tests that need more queue nodes than 0 or 1, and why.
-const NEED_NODES: &[(&str, &str)] = &[];
+/// Tests that need this many queue nodes, and why.
+const NEED_NODES: &[(&str, u64, &str)] = &[
+    ("children::a_program_that_is_started_leaves_locks_and_nodes_alone", MANY, COUNTS),
+    ("fork::a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it", MANY, COUNTS),
+    ("mutex::more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable", MANY, COUNTS),
+    ("nodes::a_hundred_thousand_short_threads_leave_no_node_behind", MANY, COUNTS),
+    ("nodes::attempts_that_time_out_leave_no_more_than_one_node_of_a_thread", MANY, COUNTS),
+    ("nodes::hundreds_of_threads_that_sleep_for_a_lock_all_get_it", MANY, COUNTS),
+    ("faults::a_handler_mends_a_fault_that_a_waiter_of_the_table_makes", 1, ASLEEP),
+    ("results::attempts_on_a_reader_writer_lock_have_the_results_of_the_table", 1, ASLEEP),
+    ("results::attempts_on_a_semaphore_have_the_results_of_the_table", 1, ASLEEP),
+    ("rwlock::where_it_is_first_come_first_served_nobody_passes_a_waiting_writer", 1, ASLEEP),
+    ("semaphore::whoever_gives_up_lets_those_behind_have_what_is_there", 1, ASLEEP),
+    ("signals::a_handler_may_lock_while_its_thread_sleeps_in_the_queue", 1, ASLEEP),
+    ("spinners_that_leave_their_queue_leave_nobody_behind", 1, HELD),
+    ("registry::every_lock_excludes_and_busted_does_not", 1, HELD),
+    ("registry::try_lock_fails_exactly_while_the_lock_is_held", 1, HELD),
+];
+const MANY: u64 = u64::MAX;
+const COUNTS: &str = "It takes or counts nodes itself.";
+const ASLEEP: &str =
+    "A waiter that is in its table: without a node it keeps no place and is in none.";
+const HELD: &str = "An owner of an MCS, CLH or optimistic spin queue lock has a node.";
 
 /// A test that takes longer hangs.
 const TEST_MAX: Duration = Duration::from_secs(60);
@@ -83,7 +104,8 @@ impl Request {
 
     /// Returns true if the test can run with so few nodes.
     fn has_enough_nodes(&self, test: &str) -> bool {
-        self.nodes.is_none() || NEED_NODES.iter().all(|(name, _)| *name != test)
+        let needed = NEED_NODES.iter().find(|(name, ..)| *name == test).map_or(0, |row| row.1);
+        self.nodes.is_none_or(|nodes| nodes >= needed)
     }
 
     /// The command with as many nodes as are asked for.
@@ -169,6 +191,14 @@ mod tests {
         for wrong in [&["--shuffle"][..], &["--shufle", "7"], &["--nodes", "none"]] {
             assert!(Request::of(wrong).is_err());
         }
+    }
+
+    #[test]
+    fn a_test_that_needs_more_nodes_does_not_run() {
+        let (name, needed, _) = NEED_NODES[NEED_NODES.len() - 1];
+        let with = |nodes| Request { shuffle: None, nodes }.has_enough_nodes(name);
+        assert!(with(None) && with(Some(needed)) && !with(Some(needed - 1)));
+        assert!(Request { shuffle: None, nodes: Some(0) }.has_enough_nodes("hen::wakes"));
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub fn stages(scope: Scope) -> Vec<Stage> {
         // The README's test command, which explores more here.
         Stage::command("test", test_max, &test).with_env("LOCKWRIGHT_CHECK", depth),
         Stage::command("alone", 600, &["cargo", "xtask", "alone"]),
+        Stage::command("alone: one queue node", 600, &["cargo", "xtask", "alone", "--nodes", "1"]),
         Stage::new("evidence --check", 60, Step::Call(|| evidence::check(&root()))),
     ];
     // These two check the checks, in a copy of the crates that the first one builds. Without Miri, which is not

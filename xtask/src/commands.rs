@@ -281,8 +281,9 @@ const LONGER: &[Command] = &[
         about: &[
             "Run each test on real threads in a process of its own. One fails that",
             "needs what another test did before it. --shuffle also runs each test",
-            "program as a whole, in a random order that SEED decides. A minute and, at",
-            "first, some to compile; a part of ci, and with --shuffle of full.",
+            "program as a whole, in a random order that SEED decides. --nodes runs",
+            "the tests of locks with COUNT queue nodes in the process, such as 0. A",
+            "minute and, at first, some to compile; a part of ci and of full.",
         ],
         run: |given| tool(alone::Request::of(given), alone::run),
     },

@@ -62,9 +62,11 @@ pub fn run(request: &Request) -> bool {
 fn stages() -> Vec<Stage> {
     let mut stages = ci::stages(Scope::All);
     let alone = ["cargo", "xtask", "alone", "--shuffle", "1"];
+    let without_node = ["cargo", "xtask", "alone", "--nodes", "0"];
     let weaken = ["cargo", "xtask", "weaken", "--full"];
     stages.extend([
         Stage::command("alone: shuffled", 900, &alone),
+        Stage::command("alone: no queue node", 900, &without_node),
         Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)),
         Stage::new("features: all sets", 1800, Step::Call(|| features::is_green(usize::MAX))),
         Stage::command("fuzz: new programs", 1200, &["cargo", "xtask", "fuzz", "--minutes", "10"]),

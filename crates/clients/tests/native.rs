@@ -5,19 +5,6 @@ use lockwright::native::Native;
 use lockwright_clients::NativeThreads;
 use lockwright_conformance::{Threads, laws};
 
-/// With a smaller pool of queue nodes, as `cargo xtask alone --nodes` asks for. Runs before all tests.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static LIMIT_NODES: extern "C" fn() = {
-    extern "C" fn limit() {
-        let count = std::env::var("LOCKWRIGHT_NODES").ok();
-        if let Some(count) = count.and_then(|count| count.parse().ok()) {
-            lockwright::native::limit_nodes(count);
-        }
-    }
-    limit
-};
-
 /// Checks the laws whose numbers begin with one of these letters.
 fn keeps(letters: &str) {
     // A law with threads is a race that one execution decides by luck.
