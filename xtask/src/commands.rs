@@ -3,8 +3,8 @@
 use crate::options::not_an_option;
 use crate::{
     alone, ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
-    peer_tests, programs, promela, quick, record, release, root, rows, sanitize, stage, std_tests,
-    sweeps, targets, tidy, walk, weaken, zoo,
+    peer_tests, price, programs, promela, quick, record, release, root, rows, sanitize, stage,
+    std_tests, sweeps, targets, tidy, walk, weaken, zoo,
 };
 use std::path::Path;
 
@@ -276,6 +276,17 @@ const LONGER: &[Command] = &[
         run: |given| tool(peer_tests::Request::of(given), peer_tests::run),
     },
     Command {
+        name: "price",
+        options: price::OPTIONS,
+        about: &[
+            "Say what the locks cost in this tree, as a part of what they cost at",
+            "COMMIT: the time of each lock without contention, as a reader, and with",
+            "two threads. Builds both labs and lets them take turns, in 21 rounds or as",
+            "many as --runs says. Names what is dearer. Twenty minutes.",
+        ],
+        run: |given| tool(price::Request::of(given), price::run),
+    },
+    Command {
         name: "alone",
         options: alone::OPTIONS,
         about: &[
@@ -513,6 +524,9 @@ mod tests {
             (&["alone", "--shuffle"], "--shuffle 1"),
             (&["alone", "--shuffle", "-1"], "--shuffle 1"),
             (&["alone", "--fast"], "--shuffle SEED"),
+            (&["alone", "--nodes"], "--nodes 0"),
+            (&["price"], "price HEAD~1"),
+            (&["price", "HEAD", "--runs", "1"], "--runs 21"),
             (&["std-tests", "--only"], "--only rwlock"),
             (&["std-tests", "--library"], "the folder `library`"),
             (&["std-tests", "--fast"], "--library FOLDER"),

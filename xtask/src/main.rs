@@ -20,6 +20,7 @@ mod new_lock;
 mod options;
 mod output;
 mod peer_tests;
+mod price;
 mod programs;
 mod promela;
 mod quick;

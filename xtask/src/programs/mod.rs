@@ -4,7 +4,7 @@
 mod drivers;
 mod glibc;
 mod mariadb;
-mod measure;
+pub mod measure;
 mod needs;
 mod own;
 
