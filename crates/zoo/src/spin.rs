@@ -19,6 +19,7 @@ bugs! {
         what: "A try-lock compares only one half of the word, the one that it changes (an ABA problem). When the tickets have gone around once in between, this half is the same again and the lock is held, so there are two owners. Tickets have two bits here, for at most three threads that hold or wait.",
         source: "arm64 ticket spinlock, about 2015 (202fb4ef81e3)",
         edits: [
+            change "ticket.rs": "ticket.wrapping_sub(serving(word)) >= THREADS_MAX" => "false",
             change "ticket.rs": "self.word.fetch_add(ONE_MORE, Acquire)"
                 => "self.word.fetch_add(ONE_MORE << 14, Acquire)",
             change "ticket.rs":
