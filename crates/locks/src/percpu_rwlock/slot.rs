@@ -59,7 +59,7 @@ impl<P: Cells> ReaderSlot<P> {
         }
     }
     /// Forgets what its last owner read, who does not exist in this process.
-    pub(crate) fn clear_all(&self) {
+    pub fn clear_all(&self) {
         for (entry, depth) in self.entries.iter().zip(&self.depths) {
             // ordering: Relaxed; nothing is read through it.
             entry.store(0, Relaxed);
