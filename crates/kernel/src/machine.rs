@@ -158,6 +158,13 @@ impl Cells for Kernel {
     type Ptr = HardwarePtr<Self>;
     type Word = HardwareWord<Self>;
     type Tracker = Untracked;
+
+    /// Never runs: no kernel has as many CPUs as a ticket counts.
+    fn end(_: &'static str) -> ! {
+        loop {
+            core::hint::spin_loop();
+        }
+    }
 }
 
 // SAFETY: nodes are elements of one static array; `level` says which of a CPU's are in use, and only that CPU, whose

@@ -53,12 +53,6 @@ const fn next(word: u32) -> u16 {
     (word >> NEXT_SHIFT) as u16
 }
 
-/// Ends the process: a panic does not leave a function of this ABI.
-#[cold]
-extern "C" fn too_many_threads() -> ! {
-    panic!("more than {THREADS_MAX} threads hold or wait for one ticket lock");
-}
-
 impl<P: ConstCells> TicketLock<P> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
@@ -79,7 +73,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         let ticket = next(word);
         if serving(word) != ticket {
             if ticket.wrapping_sub(serving(word)) >= THREADS_MAX {
-                too_many_threads();
+                P::end("more than 32,768 threads hold or wait for one ticket lock");
             }
             // ordering: Acquire; T1.
             self.word.cond_load(Acquire, |word| serving(word) == ticket);

@@ -26,6 +26,17 @@ pub trait Cells: Sized + 'static {
     fn freed<T>(object: &T) {
         let _ = object;
     }
+
+    /// Ends the program and says why: a lock has a limit that no program must pass.
+    #[cold]
+    fn end(why: &'static str) -> ! {
+        ends(&why)
+    }
+}
+
+/// A panic does not leave a function of this ABI.
+extern "C" fn ends(why: &&'static str) -> ! {
+    panic!("{why}")
 }
 
 /// Cells that can be built in a constant, hence locks that can live in a `static`.
