@@ -51,7 +51,7 @@ const HELD: Table<HeldTable<Native>, SLOTS_MAX> =
     table!([HeldTable<Native>; SLOTS_MAX] = HeldTable::EMPTY);
 table_per_process! {
     /// Whose a slot is: the fork epoch in the upper half; in the lower the thread's number, and above that how often
-    /// the slot was [adopted](adopt). 0: a thread is about to have it.
+    /// the slot has [changed hands](after). 0: a thread is about to have it.
     const OWNERS at "slot_owners": [AtomicU64; SLOTS_MAX] = AtomicU64::new(0)
 }
 per_process! {
@@ -238,15 +238,21 @@ fn of_other_copy(me: u64, used: usize) -> Option<usize> {
     if cfg!(lockwright_c) { (0..used).find(|at| adopt(at % SLOTS_MAX, me)) } else { None }
 }
 
+/// The caller, as the owner of a slot that has been `owner`'s in the same life. It is another number also if the caller
+/// has that of an earlier owner: a thread that saw that one may still be about to take the slot.
+fn after(owner: u64, me: u64) -> u64 {
+    me | owner.wrapping_add(ADOPTED) & ADOPTIONS
+}
+
 /// Takes a slot that says that it is the caller's. Returns `true` if it did. The owner changes by that: a thread that
 /// saw it before the caller began, and found then that no thread had this number, can no longer take the slot.
 fn adopt(at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = OWNERS.at(at).load(Relaxed);
-    let adopted = me | owner.wrapping_add(ADOPTED) & ADOPTIONS;
     // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed:
     // the failure value is not used.
-    let takes = || OWNERS.at(at).compare_exchange(owner, adopted, Relaxed, Relaxed).is_ok();
+    let takes =
+        || OWNERS.at(at).compare_exchange(owner, after(owner, me), Relaxed, Relaxed).is_ok();
     owner & !ADOPTIONS == me && takes()
 }
 
@@ -280,7 +286,7 @@ fn reclaim(at: usize, me: u64) -> bool {
         && SLOTS.at(at).is_empty()
         // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure
         // Relaxed: the failure value is not used.
-        && OWNERS.at(at).compare_exchange(owner, me, Relaxed, Relaxed).is_ok()
+        && OWNERS.at(at).compare_exchange(owner, after(owner, me), Relaxed, Relaxed).is_ok()
 }
 
 /// Takes the slot of a thread of an earlier life, with what it has left in it. Returns `true` if it did.
@@ -315,10 +321,15 @@ unsafe extern "C" fn begin_life() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, PoisonError};
     use std::thread;
+
+    /// Held by tests in which slots change hands.
+    static TABLE: Mutex<()> = Mutex::new(());
 
     #[test]
     fn a_thread_keeps_its_slot_and_shares_it_with_nobody_who_lives() {
+        let _alone = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = Native::reader_slot().expect("a slot");
         assert_eq!(Native::reader_slot(), Some(mine));
         let other = thread::spawn(|| Native::reader_slot().expect("a slot").addr());
@@ -328,6 +339,7 @@ mod tests {
     /// As by another copy of this library.
     #[test]
     fn a_slot_that_is_adopted_cannot_be_taken_by_a_thread_that_saw_it_before() {
+        let _alone = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = Native::reader_slot().expect("a slot");
         let (at, me) = (number_of(slot), owner());
         let seen = OWNERS.at(at).load(Relaxed);
@@ -339,8 +351,23 @@ mod tests {
         assert!(is_of_this_life(at) && Native::reader_slot() == Some(slot));
     }
 
+    /// The kernel gives the number of a thread that has ended to another one, after a while.
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri cannot say which threads exist")]
+    fn a_slot_whose_owner_was_gone_cannot_be_taken_later_from_one_with_the_same_number() {
+        let _alone = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = || thread::spawn(owner).join().expect("no panic");
+        let (first, between) = (ended(), ended());
+        let at = append(first).expect("a slot");
+        let seen = OWNERS.at(at).load(Relaxed);
+        assert!(reclaim(at, between) && reclaim(at, first));
+        assert_eq!(thread_of(at), number_in(first));
+        assert_ne!(OWNERS.at(at).load(Relaxed), seen, "who saw it then takes it now");
+    }
+
     #[test]
     fn slots_of_threads_that_have_ended_are_used_again() {
+        let _alone = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
         let many = 20 * FEW;
         for _ in 0..many {
             thread::spawn(|| assert!(Native::reader_slot().is_some())).join().expect("no panic");
