@@ -313,15 +313,28 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// reader if no writer waits. It stays reserved. In a forked child the word may speak of waiters that do not exist.
     #[cold]
     fn attempt_kept(&self, kind: LockMode) -> bool {
-        if !F::IS_FAIR && self.take(kind, HELD) {
-            self.forget_beside_sleeper();
-            return true;
+        loop {
+            if !F::IS_FAIR && self.take(kind, HELD) {
+                self.forget_beside_sleeper();
+                return true;
+            }
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let seen = self.word.load(Relaxed);
+            if seen & kind.held_against() != 0 {
+                return false;
+            }
+            if seen & (RESERVED | PENDING) != 0 {
+                return self.attempt_beside_waiters(kind, seen);
+            }
+            // Those for whom it was kept have had it.
+            if self.take_unless_reserved(kind) {
+                return true;
+            }
         }
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let seen = self.word.load(Relaxed);
-        if seen & kind.held_against() != 0 || seen & (RESERVED | PENDING) == 0 {
-            return false;
-        }
+    }
+
+    /// The rest of that, for a caller that has `seen` that the lock is kept for somebody, and not held against it.
+    fn attempt_beside_waiters(&self, kind: LockMode, seen: u32) -> bool {
         if P::has_forked() && self.shared().forget_the_gone() {
             return self.take(kind, kind.against_newcomer() & !PENDING);
         }

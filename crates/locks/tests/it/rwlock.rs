@@ -301,3 +301,32 @@ fn a_fair_unlock_leaves_a_lock_that_others_get() {
     }
     assert_eq!(lock.into_inner(), 20);
 }
+
+/// While nobody writes or waits to, no attempt to read fails: not even one that sees the lock kept for a reader and
+/// looks again when that reader has had it.
+#[test]
+fn no_attempt_to_read_fails_without_a_writer() {
+    fn none_fails<R: lock_api::RawRwLock + Sync>() {
+        let (lock, is_over) = (lock_api::RwLock::<R, ()>::new(()), AtomicBool::new(false));
+        let until = Instant::now() + Duration::from_secs(1);
+        thread::scope(|scope| {
+            let _over = Over(&is_over);
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    drop(lock.read());
+                }
+            });
+            while Instant::now() < until {
+                for _ in 0..100 {
+                    drop(lock.write());
+                    for _ in 0..20 {
+                        assert!(lock.try_read().is_some(), "the only writer is this thread");
+                    }
+                }
+            }
+        });
+    }
+    none_fails::<RawRwLock<Native>>();
+    none_fails::<RawRwLock<Native, Fair>>();
+    none_fails::<RawPercpuRwLock<Native>>();
+}
