@@ -118,8 +118,9 @@ macro_rules! rwlock_types {
         /// # Errors and panics
         ///
         /// A thread that asks to write while it holds the lock waits for ever. A panic in the critical section unlocks
-        /// the lock; there is no poisoning. If 8,388,608 readers hold the lock, `read` panics and attempts fail at
-        /// once, with a deadline, too. That happens only if guards are forgotten or a thread reads again and again.
+        /// the lock; there is no poisoning. If 8,388,608 readers hold the lock, `read` says so and ends the process, as
+        /// an overflow of `Arc` does, and attempts fail at once, with a deadline, too. That happens only if guards are
+        /// forgotten or a thread reads again and again.
         ///
         /// # Signals and fork
         ///
@@ -255,8 +256,8 @@ macro_rules! rwlock_types {
         /// # Forgotten guards
         ///
         /// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of
-        /// the four places for ever. If a thread reads the same lock 2^23 times at once, `read` may panic and attempts
-        /// may fail as at the limit of [`RwLock`].
+        /// the four places for ever. If a thread reads the same lock 2^23 times at once, `read` may end the process
+        /// and attempts may fail, as at the limit of [`RwLock`].
         ///
         /// # Signals and fork
         ///

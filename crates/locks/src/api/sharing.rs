@@ -114,7 +114,7 @@ pub(super) mod v05 {
 
     macro_rules! implement_05 {
         ($([$($bounds:tt)*] $lock:ty, $shared:ty, $exclusive:ident;)+) => {$(
-            // SAFETY: as in version 0.4; forgetting a guard only leaves the lock locked; what unwinds has not taken it.
+            // SAFETY: as in version 0.4; forgetting a guard only leaves the lock locked; nothing unwinds.
             unsafe impl<$($bounds)*> lock_api_05::RawRwLock for $lock {
                 const INIT: Self = Self::INIT;
                 type SharedGuard = $shared;

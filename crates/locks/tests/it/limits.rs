@@ -58,9 +58,6 @@ fn a_reader_that_cannot_be_counted_does_not_wait() {
     macro_rules! refuse {
         ($name:literal, $lock:expr) => {
             let lock = full($lock);
-            let said = ends($name, || drop(lock.read())).expect_err("it is full");
-            let said = said.downcast_ref::<&str>().copied().unwrap_or_default();
-            assert_eq!(said, "8,388,608 readers hold the lock, and one more cannot be counted");
             assert!(ends($name, || lock.try_read().is_none()).expect("no panic"));
             assert!(ends($name, || lock.try_read_for(LONG).is_none()).expect("no panic"));
             assert!(lock.is_locked() && lock.try_write().is_none());
@@ -70,9 +67,42 @@ fn a_reader_that_cannot_be_counted_does_not_wait() {
     refuse!("FairRwLock", FairRwLock::new(()));
     refuse!("PercpuRwLock", PercpuRwLock::new(()));
     let lock = full(RwLock::new(()));
-    assert!(ends("RwLock, upgradable", || drop(lock.upgradable_read())).is_err());
     let attempt = ends("RwLock, upgradable", || lock.try_upgradable_read_for(LONG).is_none());
     assert!(attempt.expect("no panic"));
+}
+
+/// It does not unwind, from the midst of which the guard of another reader could be dropped.
+#[test]
+fn a_reader_that_cannot_be_counted_ends_the_process() {
+    const NAME: &str = "limits::a_reader_that_cannot_be_counted_ends_the_process";
+    const SAID: &str = "8,388,608 readers hold the lock, and one more cannot be counted";
+    let reads: [fn(); 4] = [
+        || drop(full(RwLock::new(())).read()),
+        || drop(full(RwLock::new(())).upgradable_read()),
+        || drop(full(FairRwLock::new(())).read()),
+        || drop(full(PercpuRwLock::new(())).read()),
+    ];
+    each_ends_the_process(NAME, SAID, &reads);
+}
+
+/// A guard takes the lock again that was taken by another one meanwhile.
+#[test]
+fn a_guard_that_cannot_be_counted_again_ends_the_process() {
+    const NAME: &str = "limits::a_guard_that_cannot_be_counted_again_ends_the_process";
+    each_ends_the_process(
+        NAME,
+        "one more cannot be counted",
+        &[|| {
+            let lock = full(RwLock::new(()));
+            // SAFETY: as if one of the readers had left.
+            unsafe { lock.force_unlock_read() };
+            let mut guard = lock.read();
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let reads = || std::mem::forget(lock.read());
+                lockwright::RwLockReadGuard::unlocked(&mut guard, reads);
+            }));
+        }],
+    );
 }
 
 #[test]
@@ -239,37 +269,50 @@ fn where_nothing_can_take_its_place_the_process_says_so_and_aborts() {
 fn a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process() {
     const NAME: &str =
         "limits::a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process";
-    const MARK: &str = "LOCKWRIGHT_TEST_TICKETS";
     /// The next ticket is 2^16 - 1, and the one that is served 0: one more, and the lock looks free.
     static FULL: AtomicU32 = AtomicU32::new(0xffff << 16);
-    if std::env::var_os(MARK).is_some() {
-        let lock = (&raw const FULL).cast::<TicketLock<Native>>();
-        // SAFETY: the lock is its word, whose cell is an atomic of this size.
-        let lock = unsafe { &*lock };
-        lock.lock();
+    each_ends_the_process(
+        NAME,
+        "threads hold or wait for one ticket lock",
+        &[|| {
+            let lock = (&raw const FULL).cast::<TicketLock<Native>>();
+            // SAFETY: the lock is its word, whose cell is an atomic of this size.
+            let lock = unsafe { &*lock };
+            lock.lock();
+        }],
+    );
+}
+
+/// Runs the calling test, `name`, again for each of the functions, in a process that ends by it and says why.
+fn each_ends_the_process(name: &str, why: &str, functions: &[fn()]) {
+    const MARK: &str = "LOCKWRIGHT_TEST_ENDS";
+    if let Some(number) = std::env::var_os(MARK) {
+        let number: usize = number.to_str().and_then(|text| text.parse().ok()).expect("a number");
+        functions[number]();
         return;
     }
-    let this = std::env::current_exe().expect("the path of this test");
-    let mut again = std::process::Command::new(this);
-    let mut child = again
-        .args(["--exact", NAME, "--nocapture"])
-        .env(MARK, "1")
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("this test can be run");
-    let begin = Instant::now();
-    let ended = loop {
-        match child.try_wait().expect("a child") {
-            Some(ended) => break ended,
-            None if begin.elapsed() > Duration::from_secs(60) => {
-                child.kill().expect("a child");
-                panic!("it waits for a ticket that cannot be counted");
+    for number in 0..functions.len() {
+        let this = std::env::current_exe().expect("the path of this test");
+        let mut again = std::process::Command::new(this);
+        let mut child = again
+            .args(["--exact", name, "--nocapture"])
+            .env(MARK, number.to_string())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("this test can be run");
+        let begin = Instant::now();
+        let ended = loop {
+            match child.try_wait().expect("a child") {
+                Some(ended) => break ended,
+                None if begin.elapsed() > Duration::from_secs(60) => {
+                    child.kill().expect("a child");
+                    panic!("function {number} does not end");
+                }
+                None => thread::sleep(SHORT),
             }
-            None => thread::sleep(SHORT),
-        }
-    };
-    let mut said = String::new();
-    child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
-    assert!(said.contains("threads hold or wait for one ticket lock"), "{said}");
-    assert!(!ended.success());
+        };
+        let mut said = String::new();
+        child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(said.contains(why) && !ended.success(), "function {number}: {said}");
+    }
 }
