@@ -181,7 +181,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     pub fn lock_shared_in(&self) -> ReadIn {
         match self.read_in_slot() {
             true => ReadIn::Slot,
-            false => self.read_beneath(None).unwrap_or_else(|| too_many_readers()),
+            false => self.read_beneath(None).unwrap_or_else(|| too_many_readers::<P>()),
         }
     }
 

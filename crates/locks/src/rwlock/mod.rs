@@ -17,12 +17,12 @@ use sleepers::{Shared, Wakes, wake_first};
 use word::{GUARD, HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 
 /// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself. Ends
-/// the process, as a panic that does not leave a function of this ABI: `unlocked` and `bump` of `lock_api` take the lock
-/// again for a guard that lives on, and a panic from there would drop that guard, and with it the hold of another one.
+/// the process: `unlocked` and `bump` of `lock_api` take the lock again for a guard that lives on, and a panic from
+/// there would drop that guard, and with it the hold of another one.
 #[cold]
 #[inline(never)]
-pub(crate) extern "C" fn too_many_readers() -> ! {
-    panic!("8,388,608 readers hold the lock, and one more cannot be counted");
+pub(crate) fn too_many_readers<P: Cells>() -> ! {
+    P::end("8,388,608 readers hold the lock, and one more cannot be counted")
 }
 
 /// Says if newly arriving threads may overtake waiters.
@@ -102,7 +102,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     #[inline]
     fn lock_shared(&self) {
         if !self.lock_shared_unless_full() {
-            too_many_readers();
+            too_many_readers::<P>();
         }
     }
     #[inline]

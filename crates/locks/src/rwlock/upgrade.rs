@@ -23,7 +23,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[inline]
     pub fn lock_upgradable(&self) {
         if !self.lock_upgradable_unless_full() {
-            too_many_readers();
+            too_many_readers::<P>();
         }
     }
 
