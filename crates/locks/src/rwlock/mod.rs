@@ -274,8 +274,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || self.wait(LockMode::Reader, deadline_ns)
     }
 
-    /// The caller has taken the lock, and the word may have said that a waiter sleeps. In a forked child that one may
-    /// not exist, and each release would look for it.
+    /// The caller has taken the lock, which was free, and the word may have said that a waiter sleeps. In a forked child
+    /// that one may not exist, and each release would look for it. Beside other readers nobody looks: there a waiter
+    /// may well sleep for long, and to look takes system calls.
     fn forget_beside_sleeper(&self) {
         if P::has_forked() {
             let shared = self.shared();
@@ -305,7 +306,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[inline(never)]
     fn take_beside_sleeper(&self, seen: u32, kind: LockMode) -> bool {
         let taken = self.take_from(seen, kind, kind.against_newcomer());
-        if taken.is_ok_and(|before| before & SLEEPER != 0) {
+        if taken.is_ok_and(|before| before & (HELD | SLEEPER) == SLEEPER) {
             self.forget_beside_sleeper();
         }
         taken.is_ok()

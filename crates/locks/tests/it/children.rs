@@ -290,3 +290,43 @@ fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
     unsafe { Native::release_node(node) };
     assert!(LOCK.is_untouched());
 }
+
+/// In a child a word may say that a thread sleeps that does not exist there. Who takes the free lock removes that. To
+/// look for the sleeper beside other readers would cost system calls each time, also where one exists.
+#[test]
+fn a_reader_beside_others_does_not_look_for_sleepers_in_a_child() {
+    static LOCK: RawRwLock<Native> = RawRwLock::INIT;
+    const SLEEPER: u32 = 2;
+    let says = || {
+        // SAFETY: the lock is an atomic word of 32 bits.
+        unsafe { &*(&raw const LOCK).cast::<std::sync::atomic::AtomicU32>() }
+            .load(std::sync::atomic::Ordering::Relaxed)
+    };
+    let _alone = alone();
+    LOCK.lock_shared();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            LOCK.lock();
+            // SAFETY: taken above.
+            unsafe { LOCK.unlock() };
+        });
+        while says() & SLEEPER == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for how in [How::Fork, How::Clone] {
+            let is_well = in_child(how, || {
+                LOCK.lock_shared();
+                let is_left = says() & SLEEPER != 0;
+                // SAFETY: taken above, and before the fork.
+                unsafe {
+                    LOCK.unlock_shared();
+                    LOCK.unlock_shared();
+                }
+                is_left && LOCK.try_lock_shared() && says() & SLEEPER == 0
+            });
+            assert!(is_well, "{how:?}");
+        }
+        // SAFETY: taken above.
+        unsafe { LOCK.unlock_shared() };
+    });
+}
