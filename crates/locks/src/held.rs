@@ -118,11 +118,21 @@ impl<P: Cells> HeldTable<P> {
         let count = self.count.load(Relaxed);
         match self.entry_of(name) {
             Some(place) => self.clear_entry(place, count),
-            None if count <= HELD_MAX as u64 => return,
+            None if count <= HELD_MAX as u64 => match self.last_hole() {
+                Some(place) => self.clear_entry(place, count),
+                None => return,
+            },
             None => {}
         }
         // ordering: Relaxed; as above.
         self.count.store(count - 1, Relaxed);
+    }
+    /// The topmost entry without a name, for its thread. There is one if a lock counts that found no room, and another
+    /// one was released first.
+    #[cold]
+    fn last_hole(&self) -> Option<&P::U64> {
+        // ordering: Relaxed; only its thread, the caller, writes them.
+        self.counted().iter().rev().find(|place| place.load(Relaxed) == 0)
     }
     /// Clears an entry of `count`. If it is not the topmost one, that one takes its place.
     #[inline]

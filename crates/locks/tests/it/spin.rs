@@ -152,6 +152,17 @@ fn locks_may_be_released_in_any_order_and_be_more_than_the_table_has_room_for() 
     }
 }
 
+/// Those that found no room are released last.
+#[test]
+fn a_thread_that_held_more_locks_than_have_room_is_told_at_once_afterwards() {
+    let (locks, one) = ([const { ResilientSpinLock::new(0) }; 64], ResilientSpinLock::new(0));
+    let guards: Vec<_> = locks.iter().map(|lock| lock.lock().expect("it is free")).collect();
+    drop(guards);
+    let _guard = one.lock().expect("it is free");
+    let error = one.lock().expect_err("this thread holds it");
+    assert_eq!(error.kind(), LockErrorKind::AlreadyHeld);
+}
+
 #[test]
 fn a_thread_that_ends_with_a_lock_leaves_no_trace_to_the_next_one() {
     static HELD: ResilientSpinLock<()> = ResilientSpinLock::new(());
