@@ -317,11 +317,10 @@ fn a_reader_beside_others_does_not_look_for_sleepers_in_a_child() {
             let is_well = in_child(how, || {
                 LOCK.lock_shared();
                 let is_left = says() & SLEEPER != 0;
-                // SAFETY: taken above, and before the fork.
-                unsafe {
-                    LOCK.unlock_shared();
-                    LOCK.unlock_shared();
-                }
+                // SAFETY: taken above.
+                unsafe { LOCK.unlock_shared() };
+                // SAFETY: taken before the fork.
+                unsafe { LOCK.unlock_shared() };
                 is_left && LOCK.try_lock_shared() && says() & SLEEPER == 0
             });
             assert!(is_well, "{how:?}");
