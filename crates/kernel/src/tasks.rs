@@ -80,6 +80,10 @@ impl Cells for Tasks {
     type Ptr = HardwarePtr<Kernel>;
     type Word = HardwareWord<Kernel>;
     type Tracker = Untracked;
+
+    fn end(why: &'static str) -> ! {
+        Kernel::end(why)
+    }
 }
 
 // SAFETY: nodes are elements of one static array, claimed by a compare-exchange and released by a releasing store.

@@ -93,6 +93,8 @@ pub const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 pub const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
 pub const RWSEM_TODAY_OR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock");
 pub const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock");
+/// The other one makes an attempt when its time is over, and a release wakes the next waiter.
+pub const RWSEM_OR_FAIR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock-fair");
 pub const RWSEM_OR_RWLOCK_OR_MUTEX: &[&str] = &and::<{ RWSEM.len() + 2 }>(RWSEM_OR_RWLOCK, "mutex");
 pub const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 pub const QRWLOCK: &[&str] = &["qrwlock"];

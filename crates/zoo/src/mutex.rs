@@ -39,10 +39,10 @@ bugs! {
         }",
         ],
     }
-    "13" TimeoutWakesNobody in RWSEM_OR_RWLOCK, seen EXPLORED {
+    "13" TimeoutWakesNobody in RWSEM_OR_FAIR_RWLOCK, seen EXPLORED {
         what: "A waiter at the head of the list gives up and leaves. The waiters behind it could have the lock, and no thread wakes them.",
         source: "parking_lot RwLock, 2025 (249cb2a)",
-        shown_by: [("rwlock", "rwlock-timed-reader")],
+        shown_by: [("rwlock-fair", "rwlock-timed-reader")],
         edits: [
             change "rwlock/sleepers.rs": r"if self.is_held_against(section.mode(next)) {
             begin_first_sleep::<P>(next);

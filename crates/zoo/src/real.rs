@@ -64,10 +64,10 @@ bugs! {
                 => "CondvarWake::notified(seen)",
         ],
     }
-    "85" GoneWaitersHeeded in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen EDIT {
+    "85" GoneWaitersHeeded in &["rwlock-fair"], seen NATIVE_EDIT {
         what: "An attempt in a forked child respects waiters that do not exist there, and never gets a free lock.",
         source: OURS,
-        tests: [native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock"), DISTURBED],
+        tests: [native("children::an_attempt_in_a_forked_child_gets_a_free_reader_writer_lock")],
         edits: [change "rwlock/mod.rs": "self.shared().forget_the_gone()" => "false"],
     }
     "86" ParentSlotsUnseen in &["percpu-rwlock"], seen NATIVE_EDIT {
@@ -93,29 +93,11 @@ bugs! {
             }",
         ],
     }
-    "101" PendingUnasked in &["rwlock", "rwlock-fair"], seen NATIVE_EDIT {
-        what: "A writer says in the word that it waits before any thread has asked for the fork epoch. In a child forked then, the first question comes too late: the child waits for that writer.",
-        source: OURS,
-        tests: [native("fresh::an_attempt_in_a_child_passes_a_writer_that_was_pending_in_its_parent")],
-        edits: [remove "rwlock/wait.rs": "self.begin_to_wait();"],
-    }
     "102" SlotShared in &["percpu-rwlock"], seen NATIVE_EDIT {
         what: "A thread of a forked child asks the kernel for the owner of a slot by a number that means nothing there, and shares the slot with a living thread.",
         source: OURS,
         tests: [native("fresh::a_child_without_a_handler_leaves_its_first_thread_its_slot")],
         edits: [change "native/reader_slots.rs": "epoch_of(owner) != epoch_of(me)" => "false"],
-    }
-    "103" FirstForkUnknown in &["percpu-rwlock"], seen NATIVE_EDIT {
-        what: "A slot is claimed before any thread has asked for the fork epoch. The child does not know that it is one, and waits for readers of its parent.",
-        source: OURS,
-        tests: [native("fresh::a_child_of_a_process_that_never_waited_forgets_what_another_thread_reads")],
-        edits: [
-            change "native/reader_slots.rs": "u64::from(fork::epoch()) + 1" => "1",
-            change "native/reader_slots.rs": "u64::from(fork::epoch()) << 32 | u64::from(thread)"
-                => "u64::from(thread)",
-            remove "native/reader_slots.rs": r"// For `begin_life`.
-    fork::epoch();",
-        ],
     }
     "104" FreeAndRefused in &["mutex"], seen NATIVE_EDIT {
         what: "An attempt does not take a lock that no thread holds, because it is reserved for one that was woken.",

@@ -58,7 +58,7 @@ impl<P: Cells> ReaderSlot<P> {
             changes: Zeroed::zeroed(),
         }
     }
-    /// Forgets what its last owner read, who does not exist in this process.
+    /// Forgets what its last owner read, and the writers that waited for it: none of them exists in this process.
     pub fn clear_all(&self) {
         for (entry, depth) in self.entries.iter().zip(&self.depths) {
             // ordering: Relaxed; nothing is read through it.
@@ -66,6 +66,8 @@ impl<P: Cells> ReaderSlot<P> {
             // ordering: Relaxed; its owner's alone.
             depth.store(0, Relaxed);
         }
+        // ordering: Relaxed; nothing is read through it.
+        self.wanted.store(0, Relaxed);
     }
     /// Returns `true` if its owner reads nothing in it, and nobody waits for it.
     pub fn is_empty(&self) -> bool {
