@@ -274,9 +274,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || self.wait(LockMode::Reader, deadline_ns)
     }
 
-    /// The caller has taken the lock, which was free, and the word may have said that a waiter sleeps. In a forked child
-    /// that one may not exist, and each release would look for it. Beside other readers nobody looks: there a waiter
-    /// may well sleep for long, and to look takes system calls.
+    /// The caller has taken the lock, which was free, and the word may have said that a waiter sleeps. In a forked
+    /// child that one may not exist, and each release would look for it. Next to other readers no thread looks: there
+    /// a waiter may well sleep for long, and to look takes system calls.
     fn forget_beside_sleeper(&self) {
         if P::has_forked() {
             let shared = self.shared();

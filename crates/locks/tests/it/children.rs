@@ -292,7 +292,7 @@ fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
 }
 
 /// In a child a word may say that a thread sleeps that does not exist there. Who takes the free lock removes that. To
-/// look for the sleeper beside other readers would cost system calls each time, also where one exists.
+/// look for the sleeper next to other readers would cost system calls each time, also where one exists.
 #[test]
 fn a_reader_beside_others_does_not_look_for_sleepers_in_a_child() {
     static LOCK: RawRwLock<Native> = RawRwLock::INIT;
