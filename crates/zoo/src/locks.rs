@@ -91,7 +91,7 @@ pub const PERCPU: &[&str] = &["percpu-rwlock-in_slots"];
 /// The semaphore: the presets that stand for the others, and those of them that can have a bug.
 pub const RWSEM: &[&str] = &["rwsem-v3_12", "rwsem-v4_14", "rwsem-current"];
 pub const RWSEM_TODAY: &[&str] = RWSEM.split_at(2).1;
-pub const RWSEM_TODAY_OR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock");
+pub const RWSEM_TODAY_OR_FAIR_RWLOCK: &[&str] = &and::<2>(RWSEM_TODAY, "rwlock-fair");
 pub const RWSEM_OR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock");
 /// The other one makes an attempt when its time is over, and a release wakes the next waiter.
 pub const RWSEM_OR_FAIR_RWLOCK: &[&str] = &and::<{ RWSEM.len() + 1 }>(RWSEM, "rwlock-fair");

@@ -5,10 +5,10 @@ use crate::locks::*;
 use crate::seen::*;
 
 bugs! {
-    "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_RWLOCK, seen EXPLORED {
+    "12" WaitersClearedUnlocked in RWSEM_TODAY_OR_FAIR_RWLOCK, seen EXPLORED {
         what: "The last waiter leaves and says outside the internal lock that no thread waits. A thread may have come in between.",
         source: "parking_lot RwLock, 2025 (PR 466)",
-        shown_by: [("rwlock", "rwlock-timed-reader")],
+        shown_by: [("rwlock-fair", "rwlock-timed-reader")],
         edits: [
             change "rwlock/sleepers.rs": r"wake::<P>(woken);
         later.wake();

@@ -26,6 +26,11 @@ impl Cells for Sim {
     fn freed<T>(object: &T) {
         crate::watch::freed(object);
     }
+
+    /// Fails the run.
+    fn end(why: &'static str) -> ! {
+        panic!("{why}")
+    }
 }
 
 const _: () = assert!(size_of::<<Sim as Cells>::U32>() == 4);
