@@ -57,13 +57,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// first question in the child would be too late. In a child, what gone waiters have left in a free lock is removed
     /// here.
     pub(super) fn begin_to_wait(&self) {
-        if P::has_forked() {
-            self.forget_where_free();
-        }
+        self.forget_where_free();
     }
 
     /// In a forked child: removes what gone waiters have left in a free lock.
     fn forget_where_free(&self) {
+        if !P::has_forked() {
+            return;
+        }
         // ordering: Relaxed; only a hint.
         let seen = self.word.load(Relaxed);
         if seen & HELD == 0 && seen & (KEPT | SLEEPER) != 0 {
@@ -214,9 +215,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             let nap_ns = P::now_ns().saturating_add(NAP_NS);
             let until_ns = deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
-            if P::has_forked() {
-                self.forget_where_free();
-            }
+            self.forget_where_free();
             let may_pass = kind == LockMode::Upgrader || kind.is_shared() && !F::IS_FAIR;
             if may_pass && self.take(kind, kind.held_against()) {
                 return true;
