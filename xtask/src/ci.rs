@@ -21,10 +21,14 @@ pub enum Scope {
 
 /// The stages of `cargo xtask ci`. A wrong word shows first, then a red test, and then everything else.
 pub fn stages(scope: Scope) -> Vec<Stage> {
-    let clippy = ["cargo", "clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
-    let test = ["cargo", "test", "--workspace"];
-    // Shuttle alone takes hours where everything is asked for.
-    let (depth, test_max) = if scope == Scope::All { ("full", 28_800) } else { ("usual", 3600) };
+    let samples = ["--features", "lockwright-model/samples"];
+    let clippy = ["cargo", "clippy", "--workspace", "--all-targets"];
+    let clippy = [&clippy[..], &samples, &["--", "--deny", "warnings"]].concat();
+    let (test, depth, test_max) = match scope {
+        Scope::Changed => (vec!["cargo", "test", "--workspace"], "usual", 3600),
+        // Shuttle alone takes hours.
+        Scope::All => ([&["cargo", "test", "--workspace"], &samples[..]].concat(), "full", 28_800),
+    };
     let mut stages = vec![
         Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
         Stage::command("clippy", 600, &clippy),

@@ -20,6 +20,7 @@ pub mod checks;
 mod depth;
 pub mod raw;
 pub mod settings;
+#[cfg(feature = "samples")]
 pub mod shuttle_checks;
 pub mod world;
 

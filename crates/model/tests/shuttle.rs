@@ -1,138 +1,32 @@
-//! Every lock, every client, in sampled schedules of 4, 8 and 16 threads.
-//!
-//! The samples of all locks are taken with `LOCKWRIGHT_CHECK=full` only, and for locks that `LOCKWRIGHT_ROWS` names:
-//! `explore` finds each bug of the zoo that shuttle is asked for, in the same locks, and loom finds it in all but one.
-//! With `ROWS`, `LOCKWRIGHT_CHECK=usual` samples eight times as many as without, and `full` a hundred times as many as
-//! that.
+//! What shuttle finds in locks that are broken on purpose, and how a violation is repeated.
 
-use lockwright::events::Event;
-use lockwright::hq::{HqBounded, HqSpinlock};
+use lockwright::busted::{BustedLock, BustedRwLock};
+use lockwright::qspinlock::CnaSpinlock;
 use lockwright::qspinlock::cna::V10;
-use lockwright::qspinlock::{
-    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
-    StealOnceFullSpin,
-};
 use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, find, type_of, visit};
-use lockwright_clients::due::is_asked_for;
-use lockwright_clients::{CLIENTS, READER_CLIENTS};
-use lockwright_model::checks::checked_locks;
-use lockwright_model::shuttle_checks::{Sample, THREADS, samples_of};
+use lockwright_clients::{CLIENTS, READER_CLIENTS, TypeOf, visit_client};
 use lockwright_model::{
-    CheckDepth, Explored, Shuttle, ShuttleFailure, ShuttleRun, ShuttleSchedule, ShuttleScheduler,
+    Explored, Shuttle, ShuttleFailure, ShuttleRun, ShuttleSchedule, ShuttleScheduler,
 };
-use std::any::TypeId;
 
-/// Samples the rows of every lock that is asked for with this many threads: of every second one, from `first` on. So
-/// there are two tests of about the same length for each number of threads, and no CPU is idle while the last one runs.
-fn every_second_lock_holds(threads: usize, first: usize) {
-    let depth = CheckDepth::asked();
-    for row in checked_locks().filter(|row| is_asked_for(row)).skip(first).step_by(2) {
-        let lock = row.name;
-        let samples = samples_of(row, threads, depth);
-        let seen: Vec<_> =
-            samples.iter().map(|sample| (sample.on.as_str(), holds(sample))).collect();
-        let count = |event, is_wanted: fn(&str) -> bool| -> u64 {
-            let seen = seen.iter().filter(|(on, _)| is_wanted(on));
-            seen.map(|(_, seen)| seen.count_of(event)).sum()
-        };
-        let executions: u64 = seen.iter().map(|(_, seen)| seen.executions).sum();
-        println!("{lock}: {executions} executions of {threads} threads");
-        // In a short sample a rare event need not happen.
-        if depth == CheckDepth::Brief {
-            continue;
-        }
-        if sleeps_in_the_queue(row) {
-            for event in [Event::pv_wait_node, Event::pv_kick_unlock] {
-                assert!(count(event, |_| true) > 0, "{lock} never reached {}", event.name());
-            }
-        }
-        let of_hq =
-            [TypeId::of::<HqSpinlock<Shuttle>>(), TypeId::of::<HqSpinlock<Shuttle, HqBounded>>()];
-        if type_of::<Shuttle>(row).is_some_and(|lock| of_hq.contains(&lock)) {
-            let queued = count(Event::hq_mode_on, |on| on.starts_with("2 NUMA"));
-            assert!(queued > 0, "{lock} has never queued by node");
-            let passed = count(Event::hq_handoff_remote, |on| on.starts_with("2 NUMA"));
-            assert!(passed > 0, "{lock} has never passed the lock to another node");
-        } else if visit::<Shuttle, _>(row, IsGrouped) == Some(true) {
-            let aside = count(Event::cna_set_aside, |on| on.starts_with("2 NUMA"));
-            assert!(aside > 0, "{lock} has set nobody aside");
-            let flushed = count(Event::cna_flush_threshold, |on| on.contains("lowest"));
-            assert!(flushed > 0, "{lock} has never passed the lock on by its threshold");
-            assert_eq!(count(Event::cna_set_aside, |on| on == "flat"), 0, "{lock} on one node");
-        }
-    }
-}
+type Busted = BustedLock<Shuttle>;
+type BustedRw = BustedRwLock<Shuttle>;
+type Cna = CnaSpinlock<Shuttle, V10>;
 
-/// True of the queued spinlocks whose waiters sleep.
-fn sleeps_in_the_queue(row: &'static LockRow) -> bool {
-    let sleeping = [
-        TypeId::of::<QSpinlock<Shuttle, Fifo, Park>>(),
-        TypeId::of::<QSpinlock<Shuttle, Fifo, ParkFullSpin>>(),
-        TypeId::of::<QSpinlock<Shuttle, Fifo, StealOnceFullSpin>>(),
-        TypeId::of::<QSpinlock<Shuttle, Fifo, StealOnce>>(),
-        TypeId::of::<QSpinlock<Shuttle, Fifo, Hybrid>>(),
-        TypeId::of::<QSpinlock<Shuttle, Fifo, HybridBounded>>(),
-        TypeId::of::<CnaSpinlock<Shuttle, V10, Park>>(),
-        TypeId::of::<CnaSpinlock<Shuttle, V10, Hybrid>>(),
-        TypeId::of::<CnaSpinlock<Shuttle, V10, HybridBounded>>(),
-    ];
-    type_of::<Shuttle>(row).is_some_and(|lock| sleeping.contains(&lock))
-}
-
-/// True of the locks that let a NUMA node have the lock for a while.
-struct IsGrouped;
-
-impl LockVisitor<Shuttle> for IsGrouped {
-    type Output = bool;
-    fn visit<L: RawLock>(self, _row: &'static LockRow) -> bool {
-        let threshold = L::fairness_threshold(2, &|_| None);
-        threshold.handoffs_per_node > 0 || threshold.ns_per_node > 0
-    }
-}
-
-fn holds(sample: &Sample) -> Explored {
-    let Sample { lock, client, on, run } = sample;
-    sample
-        .run()
-        .unwrap_or_else(|failure| panic!("{client} on {}, {on}, {run:?}: {failure}", lock.name))
-}
-
-/// The tests of every lock with a number of threads.
-macro_rules! every_lock_holds {
-    ($($test:ident $threads:expr;)+) => {
-        $(mod $test {
-            #[test]
-            fn locks_with_even_numbers() {
-                super::every_second_lock_holds($threads, 0);
-            }
-            #[test]
-            fn locks_with_odd_numbers() {
-                super::every_second_lock_holds($threads, 1);
-            }
-        })+
-    };
-}
-
-every_lock_holds! {
-    every_lock_holds_in_schedules_of_four_threads super::THREADS[0];
-    every_lock_holds_in_schedules_of_eight_threads super::THREADS[1];
-    every_lock_holds_in_schedules_of_sixteen_threads super::THREADS[2];
-}
-
+const THREADS: [usize; 3] = [4, 8, 16];
 const SCHEDULERS: [ShuttleScheduler; 2] =
     [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: 3 }];
 
-fn sample(lock: &str, client: &'static str, run: ShuttleRun) -> Sample {
-    let lock = find(lock).expect("a registered lock");
-    Sample { lock, client, on: String::new(), run }
+/// Samples executions of `client` on `L`.
+fn sample<L: RawLock>(client: &str, run: &ShuttleRun) -> Result<Explored, ShuttleFailure> {
+    run.sample(visit_client::<Shuttle, L, _>(client, TypeOf).expect("a client of the lock"))
 }
 
-/// The first violation of `client` on `lock`.
-fn violation(lock: &str, client: &'static str, run: ShuttleRun) -> (String, ShuttleSchedule) {
-    match sample(lock, client, run).run() {
+/// The first violation of `client` on `L`.
+fn violation<L: RawLock>(client: &str, run: &ShuttleRun) -> (String, ShuttleSchedule) {
+    match sample::<L>(client, run) {
         Err(ShuttleFailure::Violated { complaint, schedule, .. }) => (complaint, schedule),
-        other => panic!("{client} on {lock}: {other:?}"),
+        other => panic!("{client}: {other:?}"),
     }
 }
 
@@ -140,7 +34,7 @@ fn violation(lock: &str, client: &'static str, run: ShuttleRun) -> (String, Shut
 fn a_lock_that_takes_nothing_fails_every_client() {
     for threads in THREADS {
         for client in CLIENTS {
-            violation("busted", client, ShuttleRun::new(threads, 300));
+            violation::<Busted>(client, &ShuttleRun::new(threads, 300));
         }
     }
 }
@@ -149,21 +43,21 @@ fn a_lock_that_takes_nothing_fails_every_client() {
 fn readers_that_take_nothing_fail_every_client_with_readers_and_no_other() {
     for threads in THREADS {
         for client in READER_CLIENTS {
-            violation("busted-rw", client, ShuttleRun::new(threads, 300));
+            violation::<BustedRw>(client, &ShuttleRun::new(threads, 300));
         }
         for client in CLIENTS {
-            holds(&sample("busted-rw", client, ShuttleRun::new(threads, 20)));
+            sample::<BustedRw>(client, &ShuttleRun::new(threads, 20)).expect(client);
         }
     }
 }
 
 /// Finds a violation, prints its schedule, reads that and runs it.
-fn is_found_and_replayed(lock: &str, client: &'static str, run: &ShuttleRun) {
-    let (complaint, schedule) = violation(lock, client, run.clone());
+fn is_found_and_replayed(client: &str, run: &ShuttleRun) {
+    let (complaint, schedule) = violation::<Busted>(client, run);
     let line = schedule.to_string();
     assert!(!line.contains(char::is_whitespace), "{line}");
     let replay = ShuttleScheduler::Replay(line.parse().expect("what was printed"));
-    let replayed = violation(lock, client, run.clone().by(replay));
+    let replayed = violation::<Busted>(client, &run.clone().by(replay));
     assert_eq!(replayed, (complaint, schedule));
 }
 
@@ -172,21 +66,21 @@ fn a_violation_is_found_by_every_scheduler_and_replayed() {
     for scheduler in SCHEDULERS {
         for threads in [4, 8, 16] {
             let run = ShuttleRun::new(threads, 2000).by(scheduler.clone());
-            is_found_and_replayed("busted", "exclusion", &run);
+            is_found_and_replayed("exclusion", &run);
         }
     }
 }
 
 #[test]
 fn a_schedule_of_another_program_is_not_mistaken_for_a_lock_that_holds() {
-    let (_, schedule) = violation("busted", "exclusion", ShuttleRun::new(8, 2000));
+    let (_, schedule) = violation::<Busted>("exclusion", &ShuttleRun::new(8, 2000));
     let correct = ShuttleRun::new(8, 2000).by(ShuttleScheduler::Replay(schedule));
-    assert_eq!(sample("cna", "exclusion", correct).run(), Err(ShuttleFailure::OtherProgram));
+    assert_eq!(sample::<Cna>("exclusion", &correct), Err(ShuttleFailure::OtherProgram));
 }
 
 #[test]
 fn a_line_that_is_no_schedule_is_refused() {
-    let (_, schedule) = violation("busted", "exclusion", ShuttleRun::new(4, 300));
+    let (_, schedule) = violation::<Busted>("exclusion", &ShuttleRun::new(4, 300));
     let line = schedule.to_string();
     assert_eq!(line.parse(), Ok(schedule));
     for broken in ["", "no", "00", &line[..line.len() - 4], &line[2..]] {
@@ -199,7 +93,7 @@ fn one_seed_finds_one_violation() {
     for scheduler in SCHEDULERS {
         let violated_by = |seed| {
             let run = ShuttleRun { seed, ..ShuttleRun::new(8, 1000).by(scheduler.clone()) };
-            violation("busted", "exclusion", run)
+            violation::<Busted>("exclusion", &run)
         };
         assert_eq!(violated_by(7), violated_by(7), "{scheduler:?}");
         assert_ne!(violated_by(7).1, violated_by(8).1, "{scheduler:?}");

@@ -25,7 +25,7 @@ const WRITERS: [(&str, &str); 4] = [
     (EXPLORED, "run -q -p lockwright-lab -- explore --lock all --quiet --json"),
     (WEAKEN, "xtask weaken --matrix --json"),
     (ZOO, "xtask zoo --matrix --json"),
-    (SAMPLES, "run -q -p lockwright-model --bin sample -- all --table"),
+    (SAMPLES, "run -q -p lockwright-model --features samples --bin sample -- all --table"),
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.

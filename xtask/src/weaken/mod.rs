@@ -264,14 +264,19 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
 ///
 /// # Errors
 /// If it cannot be written, an edit does not fit, or it does not build.
-pub fn build_copy(root: &Path, all: &[Source], sites: &[Site]) -> Result<PathBuf, String> {
+pub fn build_copy(
+    root: &Path,
+    all: &[Source],
+    sites: &[Site],
+    features: &[&str],
+) -> Result<PathBuf, String> {
     let copy = root.join("target").join("weaken");
     let edits = edits::locate(all).map_err(|complaints| complaints.join("\n"))?;
     copy::write(root, &copy, all, sites, &edits)
         .map_err(|error| format!("the copy cannot be written: {error}"))?;
     let mut cargo = Command::new("cargo");
     // Packages that are built one by one are built with other features, and twice.
-    cargo.args(["build", "--workspace", "--bins", "--example", copy::FAIRNESS]);
+    cargo.args(["build", "--workspace", "--bins", "--example", copy::FAIRNESS]).args(features);
     cargo.args(hush());
     cargo.arg("--manifest-path").arg(copy.join("Cargo.toml"));
     // The build of the repository is shared: what the copy depends on is compiled once.
@@ -298,7 +303,7 @@ pub fn target_of(root: &Path) -> PathBuf {
 fn build(root: &Path, all: &[Source], sites: &[Site], request: &Request) -> Result<Runner, String> {
     let start = Instant::now();
     let target = target_of(root);
-    let copy = build_copy(root, all, sites)?;
+    let copy = build_copy(root, all, sites, &[])?;
     say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let seconds_max = if request.full { SECONDS_MAX_FULL } else { SECONDS_MAX };
     Ok(Runner { copy, target, full: request.full, seconds_max, baseline: Mutex::default() })

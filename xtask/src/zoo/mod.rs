@@ -87,13 +87,16 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     if wanted.is_empty() {
         return Ok(true);
     }
-    let (copy, folder) = (build(root, &all)?, programs(root));
+    // What shuttle takes longest to compile for, others find, too: a test says so.
+    let samples = !request.changed;
+    let (copy, folder) = (build(root, &all, samples)?, programs(root));
     let start = Instant::now();
     let tested: Vec<_> = wanted.iter().copied().filter(|bug| !bug.tests.is_empty()).collect();
-    let bugs: Vec<_> = wanted.iter().copied().filter(|bug| jobs_of(bug).next().is_some()).collect();
+    let has_jobs = |bug: &&'static Bug| jobs_of(bug, samples).next().is_some();
+    let bugs: Vec<_> = wanted.iter().copied().filter(has_jobs).collect();
     let of_tests = run_tests(root, copy, &tested, request)?;
     let seen = on_all(&bugs, |bug| {
-        let said = jobs_of(bug).map(|job| Ok((job, job.run(&folder, request.how())?)));
+        let said = jobs_of(bug, samples).map(|job| Ok((job, job.run(&folder, request.how())?)));
         let said = said.collect::<Result<Results, String>>()?;
         say(&request.json, &Row::new(bug, &said).text());
         Ok(said)
@@ -170,9 +173,9 @@ fn run_tests(
     bugs.iter().map(run).collect()
 }
 
-/// A job for each lock that can have `bug` and each checker that must see it.
-fn jobs_of(bug: &'static Bug) -> impl Iterator<Item = Job> {
-    let asked = Checker::OF_SEEDED.into_iter();
+/// A job for each lock that can have `bug` and each checker that must see it, shuttle among them if `samples`.
+fn jobs_of(bug: &'static Bug, samples: bool) -> impl Iterator<Item = Job> {
+    let asked = Checker::OF_SEEDED.into_iter().filter(move |it| samples || *it != Checker::Shuttle);
     asked.filter(move |&checker| checker::must_see(checker, bug)).flat_map(move |checker| {
         let asked = bug.locks.iter();
         let asked = asked.filter(move |lock| checker::is_asked_in(checker, bug, lock));
@@ -215,12 +218,13 @@ fn programs(root: &Path) -> PathBuf {
     weaken::target_of(root).join("debug")
 }
 
-/// Builds the programs of all checkers. Returns the folder of the copy.
-fn build(root: &Path, all: &[Source]) -> Result<PathBuf, String> {
+/// Builds the programs of all checkers, that of shuttle if `samples`. Returns the folder of the copy.
+fn build(root: &Path, all: &[Source], samples: bool) -> Result<PathBuf, String> {
     eprintln!(
         "building a copy of the locks with all bugs, and its checkers; this can take ten minutes if it is not built yet"
     );
-    weaken::build_copy(root, all, &weaken::sites(all)?)
+    let features: &[&str] = if samples { &["--features", "lockwright-model/samples"] } else { &[] };
+    weaken::build_copy(root, all, &weaken::sites(all)?, features)
 }
 
 /// Runs `lockwright explore` where the locks have a bug. The arguments are its own, `--bug` among them.
@@ -229,7 +233,7 @@ pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
     let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
     let bug = row.and_then(Bug::called);
     let bug = bug.ok_or("name a bug, such as `--bug 45`; `lockwright bugs` lists all")?;
-    build(root, &files::read_all(root))?;
+    build(root, &files::read_all(root), false)?;
     let mut command = Command::new(programs(root).join(weaken::copy::LAB));
     command.arg("explore").args(given).env(weaken::copy::VARIABLE, bug.choice());
     let status = command.status().map_err(|error| format!("explore cannot run: {error}"))?;
@@ -263,7 +267,7 @@ mod tests {
             schedule: None,
         };
         let results = |violated: &[bool]| -> Results {
-            jobs_of(bug).zip(violated).map(|(job, it)| (job, vec![said(*it)])).collect()
+            jobs_of(bug, true).zip(violated).map(|(job, it)| (job, vec![said(*it)])).collect()
         };
         assert_eq!(Row::new(bug, &results(&[true, true])).verdict, report::Verdict::Killed);
         assert_eq!(Row::new(bug, &results(&[true, false])).verdict, report::Verdict::Survived);
@@ -287,6 +291,14 @@ mod tests {
             let is_hidden = bug.seen.kind.hides_from_explore().is_some();
             assert!(!is_hidden || !bug.seen.by.contains(&Checker::Explore), "{bug:?}");
             assert_eq!((bug.number(), Bug::of_row(bug.row)), (number, Some(*bug)));
+        }
+    }
+
+    #[test]
+    fn a_bug_that_shuttle_must_see_is_looked_for_without_it_in_every_lock() {
+        let locks = |bug, samples| jobs_of(bug, samples).map(|it| it.lock).collect::<BTreeSet<_>>();
+        for bug in Bug::all() {
+            assert_eq!(locks(bug, true), locks(bug, false), "{bug:?}");
         }
     }
 
