@@ -8,6 +8,7 @@ use lockwright::raw::{Order, RawLock};
 use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright::rwsem::{Handoff, RwSemPolicy};
 use lockwright::tunables::Tunable;
+use lockwright_clients::slots;
 use lockwright_clients::{
     AnyClient, Client, ClientVisitor, clients_on, is_of_limits, is_of_reused, visit_client,
     visit_client_of, visit_disturbed,
@@ -61,6 +62,9 @@ fn variations(pair: LockAndClient, order: Order, usual: &Config) -> Vec<Config> 
     if is_of_limits(client) {
         let few_slots = Config { reader_slots: 2, ..usual.clone() };
         return vec![few_nodes(0), few_nodes(1), few_slots];
+    }
+    if client == slots::SLOTS {
+        return vec![Config { reader_slots: 1, ..usual.clone() }];
     }
     if is_of_reused(client) {
         // Without a queue node a wait on a condition variable may end early. These clients count that as an error.
@@ -201,5 +205,6 @@ fn alloc<'a, C: Client>(
     client.set_rounds(rounds);
     // SAFETY: a client's threads own nothing that is not the client's.
     client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
+    client.set_begin_in_child(thread::begin_in_child);
     simulation.alloc(client)
 }

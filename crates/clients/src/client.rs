@@ -29,6 +29,10 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn set_fork(&mut self, fork: Fork) {
         let _ = fork;
     }
+    /// How its threads may begin in a child, on platforms on which they can: before all that they do.
+    fn set_begin_in_child(&mut self, begin: BeginInChild) {
+        let _ = begin;
+    }
     /// What must hold when all threads are done.
     fn finish(&self);
 }
@@ -107,6 +111,9 @@ impl ClientVisitor for TypeOf {
 /// A call that may make a child. Its argument is true to run the handlers of `pthread_atfork`. Returns true in the
 /// child.
 pub type Fork = fn(runs_handlers: bool) -> bool;
+
+/// A call that returns true when there is a child, in which its thread begins then, or false if there was none.
+pub type BeginInChild = fn() -> bool;
 
 /// What became of a client that was run where panics are caught.
 #[derive(Clone, Debug, PartialEq, Eq)]

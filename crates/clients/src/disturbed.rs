@@ -5,6 +5,7 @@ use crate::ClientVisitor;
 use crate::fork::{self, InChild, Notifies};
 use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler};
 use crate::resilient::{self, ToldInHandler};
+use crate::slots::{self, SlotsInChild};
 use crate::table::clients_of_types;
 use core::any::TypeId;
 use lockwright::mutex::RawMutex;
@@ -54,6 +55,7 @@ clients_of_types! { of_type, visit_of_type, P;
     RawPercpuRwLock<P> {
         handler::DEADLINES => InHandler<P, RawPercpuRwLock<P>, Deadlines>;
         fork::FORK => InChild<P, RawPercpuRwLock<P>>;
+        slots::SLOTS => SlotsInChild<P>;
     }
     InSlots<P> {
         handler::ATTEMPTS => InHandler<P, InSlots<P>, Attempts>;
@@ -87,6 +89,7 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         fork::FORK,
         fork::CONDVAR,
         fork::PERMITS,
+        slots::SLOTS,
     ]
 }
 
@@ -100,7 +103,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 24);
+        assert_eq!(names.len(), 25);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

@@ -142,7 +142,8 @@ fn ways(readers_share: bool) -> impl Iterator<Item = Way> + Clone {
     UNTIL.into_iter().flat_map(move |until| kinds.iter().map(move |&reads| Way { reads, until }))
 }
 
-/// Threads take the lock in all ways and may fork in between and while they hold it. The child gives back what its
+/// Threads take the lock in all ways and may fork in between and while they hold it. A child that reads may read again:
+/// the threads that waited to write are gone. The child gives back what its
 /// thread held, and asks for the lock in all ways, beginning with any: see `Watched::ask_in_child`.
 pub struct InChild<P: Platform, L> {
     watched: Watched<P, L>,
@@ -153,6 +154,12 @@ impl<P: Platform, L: TimedLock> InChild<P, L> {
     fn child(&self, thread: usize, held: Option<Way>) {
         if let Some(way) = held {
             self.watched.work(way);
+            if way.reads && !L::FORGETS_READERS {
+                let again = self.watched.lock.try_lock_shared();
+                assert!(again, "the child reads, and may not read again: only gone threads wait");
+                // SAFETY: called by a reader.
+                unsafe { self.watched.lock.unlock_shared() };
+            }
             self.watched.give_back(thread, way);
         }
         let ways = ways(L::READERS_SHARE);

@@ -10,9 +10,9 @@
 //! resilient one has [`mod@resilient`]. The locks for programs have some about memory that is used
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
-//! [`handler`] and [`fork`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is for real
-//! threads; harnesses with readers are tested with [`plain_rw`]. Which rows of the registry a test suite runs is in
-//! [`due`]. The suite that a platform itself has to pass is the crate `lockwright-conformance`.
+//! [`handler`], [`fork`] and [`slots`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is
+//! for real threads; harnesses with readers are tested with [`plain_rw`]. Which rows of the registry a test suite runs
+//! is in [`due`]. The suite that a platform itself has to pass is the crate `lockwright-conformance`.
 #![warn(missing_docs)]
 
 pub mod barrier;
@@ -47,6 +47,7 @@ pub mod rwsem;
 pub mod semaphore;
 pub mod seqlock;
 pub mod shared;
+pub mod slots;
 mod table;
 mod threads;
 pub mod timed_spin;
@@ -55,7 +56,9 @@ pub mod try_shared;
 pub mod two_kinds;
 pub mod upgrade;
 
-pub use client::{AnyClient, Client, ClientOutcome, ClientType, ClientVisitor, Fork, TypeOf};
+pub use client::{
+    AnyClient, BeginInChild, Client, ClientOutcome, ClientType, ClientVisitor, Fork, TypeOf,
+};
 pub use disturbed::{disturbed_clients, disturbed_clients_of, visit_disturbed};
 pub use table::{
     CLIENTS, READER_CLIENTS, client_types_on, clients, clients_of, clients_on, is_of_guards,

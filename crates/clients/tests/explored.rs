@@ -10,6 +10,7 @@ use lockwright::registry::LOCKS;
 use lockwright_clients::due::is_due;
 use lockwright_clients::fork::InChild;
 use lockwright_clients::handler::{Attempts, InHandler};
+use lockwright_clients::slots::SLOTS;
 use lockwright_clients::{Client, ClientVisitor, disturbed_clients_of, visit_disturbed};
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};
@@ -21,20 +22,22 @@ fn spawn<C: Client>(simulation: &mut Simulation<'_>, threads: usize) {
     let mut client = C::new(threads);
     // SAFETY: a client's threads own nothing that is not the client's.
     client.set_fork(|runs_handlers| unsafe { thread::fork_point(runs_handlers) });
+    client.set_begin_in_child(thread::begin_in_child);
     let client = simulation.alloc(client);
     machine::spawn(simulation, client, threads);
 }
 
-/// Explores a client with this number of threads; what was found.
-struct Explored(usize);
+/// Explores a client with this number of threads and of readers' slots; what was found.
+struct Explored(usize, usize);
 
 impl ClientVisitor for Explored {
     type Output = Option<Found>;
     fn visit<C: Client>(self) -> Option<Found> {
-        let Self(threads) = self;
+        let Self(threads, reader_slots) = self;
         let program = |simulation: &mut Simulation<'_>| spawn::<C>(simulation, threads);
         let machine = machine::machine();
-        let mut explorer = Explorer::new(&machine, 1, Config::default(), &program);
+        let config = Config { reader_slots, ..Config::default() };
+        let mut explorer = Explorer::new(&machine, 1, config, &program);
         let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
         let plan = Plan { policies, schedules: SCHEDULES, limits: Limits::default() };
         explorer.explore(&plan, |_| true).failure
@@ -46,9 +49,12 @@ fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
     for row in LOCKS.iter().filter(|row| is_due(row)) {
         let lock = row.name;
         for client in disturbed_clients_of::<Sim>(row) {
-            for threads in [2, 3] {
+            let slots: &[usize] = if *client == SLOTS { &[usize::MAX, 1] } else { &[usize::MAX] };
+            for (threads, &slots) in
+                [2, 3].into_iter().flat_map(|it| slots.iter().map(move |slots| (it, slots)))
+            {
                 println!("{client} on {lock}, {threads} threads");
-                let found = visit_disturbed::<Sim, _>(row, client, Explored(threads));
+                let found = visit_disturbed::<Sim, _>(row, client, Explored(threads, slots));
                 if let Some(found) = found.expect("a client of the table") {
                     panic!("schedule {}: {}", found.schedule, found.failure);
                 }
@@ -58,7 +64,7 @@ fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
 }
 
 fn message<C: Client>() -> String {
-    let found = Explored(3).visit::<C>().expect("a failure");
+    let found = Explored(3, usize::MAX).visit::<C>().expect("a failure");
     found.failure.to_string()
 }
 

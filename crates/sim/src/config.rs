@@ -48,7 +48,7 @@ pub struct Config {
     pub events_max: u64,
     /// Queue nodes.
     pub nodes: NodesMode,
-    /// How many threads, the first ones, have a slot to read in.
+    /// How many threads have a slot to read in: the first ones, or in an exploration those that claim one first.
     pub reader_slots: usize,
     /// What the locks' run-time numbers are set to.
     pub tunables: Vec<(Tunable, u64)>,

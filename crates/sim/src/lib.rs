@@ -154,6 +154,7 @@ pub mod machine;
 pub mod any_lock;
 mod arena;
 mod checker;
+mod claims;
 mod config;
 mod digest;
 mod engine;

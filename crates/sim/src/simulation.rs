@@ -2,6 +2,7 @@
 
 use crate::arena::{Arena, LINE_BYTES};
 use crate::checker::stuck_threads;
+use crate::claims::Claims;
 use crate::config::{Config, NodesMode};
 use crate::engine::{Engine, Exploration, Thread, queue::QueuedEvent};
 use crate::explore::{Limits, Move, SchedulePolicy};
@@ -27,6 +28,7 @@ use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::platform::{Cells, Zeroed};
 use lockwright::queue::QNode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 type Body<'a> = Box<dyn FnOnce() + 'a>;
 type Stackful = Coroutine<(), (), ()>;
@@ -293,10 +295,12 @@ impl<'a> Simulation<'a> {
         for &home in &self.homes {
             memory.register(1, home);
         }
+        let sleepers = SleepSlots::new(self.sleepers);
         let tables = LockTables {
             nodes: NodeTable::new(self.config.nodes, self.nodes, bodies.len()),
             hash: LockHashTable::new(self.hash),
-            sleepers: SleepSlots::new(self.sleepers),
+            claims: Rc::new(Claims::new(&sleepers, self.config.reader_slots)),
+            sleepers,
             metadata: MetadataTable::new(&self.metadata),
             readers: self.config.reader_slots,
         };

@@ -4,6 +4,7 @@
 //! All functions are about the simulated thread that calls them, and panic outside of one, except
 //! for [`is_simulated`].
 
+use crate::claims::Claims;
 use crate::switch::Here;
 
 fn here() -> Here {
@@ -115,7 +116,17 @@ pub fn handling<R>(handler: impl Fn(), body: impl FnOnce() -> R) -> R {
 /// Nothing on the stacks of the program's other threads needs to be dropped: the threads vanish, and their stacks are
 /// used again.
 pub unsafe fn fork_point(runs_handlers: bool) -> bool {
-    here().fork_point(runs_handlers)
+    let is_child = here().fork_point();
+    if let Some(claims) = Claims::get(here()).filter(|_| is_child && runs_handlers) {
+        claims.run_handlers();
+    }
+    is_child
+}
+
+/// Lets the calling thread, which has done nothing yet, begin in the child of a [`fork_point`], which it outlives.
+/// Returns true there, and false at the end if there was no fork.
+pub fn begin_in_child() -> bool {
+    here().begin_in_child()
 }
 
 /// Returns true if this is the world of a forked child.

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+pub mod claims;
 mod slot;
 #[cfg(feature = "internals")]
 pub mod testing;

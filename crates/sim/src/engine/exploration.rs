@@ -23,6 +23,8 @@ pub struct Intent {
     pub(super) is_yield: bool,
     /// The thread forks, if that is picked.
     pub(super) is_fork: bool,
+    /// The thread has done nothing yet and begins in a child.
+    pub(super) is_for_child: bool,
 }
 
 impl Intent {
@@ -32,6 +34,7 @@ impl Intent {
         is_private: false,
         is_yield: false,
         is_fork: false,
+        is_for_child: false,
     };
     /// Something that only the thread itself can see, such as a store into its own buffer.
     pub const PRIVATE: Self = Self { is_private: true, ..Self::NONE };
@@ -41,6 +44,8 @@ impl Intent {
     pub const AFTER_DRAIN: Self = Self { after: After::Drained, ..Self::NONE };
     /// To fork, if that is picked, or to go on.
     pub const FORK: Self = Self { is_fork: true, ..Self::AFTER_OWN_STORES };
+    /// To begin in the child, or to go on when there is nothing left that could fork.
+    pub const FOR_CHILD: Self = Self { is_for_child: true, ..Self::NONE };
     /// To let others go first.
     pub const YIELD: Self = Self { is_yield: true, ..Self::NONE };
 }

@@ -107,6 +107,9 @@ impl Engine {
     }
     fn offer_thread(&self, exploration: &mut Exploration, number: usize) {
         let thread = &self.threads[number];
+        if self.is_unborn(exploration, number) && !self.has_unborn_only(exploration) {
+            return;
+        }
         let must_wait = self.must_wait(exploration, number);
         let mut offer = |action, touch, is_yield| {
             let what = Move { thread: number as u16, action };

@@ -14,6 +14,7 @@ mod cpus;
 mod event_loop;
 mod exploration;
 mod explore;
+mod family;
 mod faults;
 mod forks;
 mod handler;

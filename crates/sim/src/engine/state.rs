@@ -3,6 +3,7 @@
 use super::cpus::Host;
 use super::exploration::Exploration;
 use super::faults::Preemptions;
+use super::family::Family;
 use super::predicate::Predicate;
 use super::queue::EventKind;
 use super::sleepers::Sleepers;
@@ -47,8 +48,8 @@ pub struct Engine {
     pub(super) last_heavy_barrier: Option<u64>,
     /// The thread that has come through the fork, if there was one.
     pub survivor: Option<usize>,
-    /// The entries of other threads in their reader slots are forgotten, since handlers ran in the child.
-    pub forgets_readers: bool,
+    /// What the process knows of forks.
+    pub(super) family: Family,
     /// Decides what happens next, if the time does not.
     pub(super) exploration: Option<Box<Exploration>>,
     pub counts: Vec<u64>,
@@ -105,7 +106,7 @@ impl Engine {
             exploration: None,
             last_heavy_barrier: None,
             survivor: None,
-            forgets_readers: false,
+            family: Family::default(),
             counts: vec![0; LockEvent::ALL.len()],
             tunables,
             window: start_ps..start_ps.saturating_add(window_ps),

@@ -51,6 +51,17 @@ pub struct Wait {
     pub since_ps: u64,
 }
 
+/// What an explored thread has of its process.
+#[derive(Default)]
+pub struct Claim {
+    /// Its slot to read in.
+    pub slot: Option<usize>,
+    /// The fork epoch in which it found none, plus one.
+    pub found_none: u64,
+    /// Its number, as the kernel counts; 0 until it is asked for.
+    pub number: u32,
+}
+
 pub struct Thread {
     pub cpu: u32,
     pub site: CoreSite,
@@ -70,6 +81,7 @@ pub struct Thread {
     pub lost_ps: u64,
     pub wait: Wait,
     pub signals: Signals,
+    pub claim: Claim,
     /// Neighbours in the list of the line's spinners.
     pub previous_spinner: u16,
     pub next_spinner: u16,
@@ -117,6 +129,7 @@ impl Thread {
                 since_ps: 0,
             },
             signals: Signals::default(),
+            claim: Claim::default(),
             previous_spinner: NOBODY,
             next_spinner: NOBODY,
             timer_at: u64::MAX,

@@ -1,6 +1,7 @@
 //! Everything but cells.
 
 use super::{Sim, SimCell};
+use crate::claims::Claims;
 use crate::engine::cell::{CellRef, Shape};
 use crate::metadata::ENTRIES;
 use crate::park::BUCKETS;
@@ -12,6 +13,7 @@ use lockwright::held::HeldTable;
 use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
+use lockwright::percpu_rwlock::claims::{Process, is_of_this_life};
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool,
     Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
@@ -59,7 +61,10 @@ unsafe impl QueueNodes for Sim {
 
     #[inline]
     fn claim_node() -> Option<NodeId> {
-        Here::expect("a queue node").with(|engine| {
+        let here = Here::expect("a queue node");
+        // An orphan is known as one only if the epoch was asked for before.
+        here.epoch();
+        here.with(|engine| {
             let thread = engine.current;
             engine.tables.nodes.claim(thread, engine.threads[thread].cpu)
         })
@@ -76,7 +81,7 @@ unsafe impl QueueNodes for Sim {
         Here::expect("a queue node").with(|engine| engine.tables.nodes.nesting(id))
     }
     fn has_forked() -> bool {
-        Here::get().is_some_and(Here::has_forked)
+        Self::epoch() > 0
     }
     fn is_orphaned(id: NodeId) -> bool {
         Here::expect("a queue node").with(|engine| engine.tables.nodes.is_orphan(id))
@@ -121,7 +126,7 @@ unsafe impl SleepStorage for Sim {
         Here::expect("a waiter").with(|engine| engine.tables.sleepers.waiter(id.number().into()))
     }
     fn epoch() -> u32 {
-        Self::has_forked().into()
+        Here::get().map_or(0, Here::epoch)
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         Here::expect("a section").uninterrupted(section)
@@ -157,7 +162,28 @@ pub(crate) fn begin_lock_numbers() {
     LAST_LOCK.set(0);
 }
 
-// SAFETY: one for each thread, in the run's arena; the locks of a simulation are made after it.
+/// The number of the calling thread's slot, if it has one.
+fn slot_of(here: Here) -> Option<usize> {
+    match Claims::get(here) {
+        Some(claims) => claims.claimed(),
+        None => here
+            .with(|engine| Some(engine.current).filter(|&thread| thread < engine.tables.readers)),
+    }
+}
+/// How many slots are in use at most.
+fn slots(here: Here) -> usize {
+    match Claims::get(here) {
+        Some(claims) => claims.used().load(Ordering::Relaxed),
+        None => here.with(|engine| engine.tables.sleepers.reader_slots()),
+    }
+}
+/// Returns true if the slot with this number counts in this process.
+fn counts(here: Here, at: usize) -> bool {
+    Claims::get(here).is_none_or(|it| at < it.slots_max() && is_of_this_life(&*it, at))
+}
+
+// SAFETY: slots in the run's arena, which threads claim, or one for each thread; the locks of a simulation are made
+// after it.
 unsafe impl ReaderSlots for Sim {
     type Slot = ReaderSlot<Self>;
 
@@ -170,44 +196,38 @@ unsafe impl ReaderSlots for Sim {
     }
     #[inline]
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
-        Here::expect("a reader's slot").with(|engine| {
-            let has_one = engine.current < engine.tables.readers;
-            has_one.then(|| engine.tables.sleepers.reader_slot(engine.current))
-        })
+        let here = Here::expect("a reader's slot");
+        slot_of(here).map(|at| here.with(|engine| engine.tables.sleepers.reader_slot(at)))
     }
     fn reader_slots() -> usize {
-        Here::expect("readers' slots").with(|engine| engine.tables.sleepers.reader_slots())
+        slots(Here::expect("readers' slots"))
     }
     fn reader_slot_at(at: usize) -> NonNull<ReaderSlot<Self>> {
-        Here::expect("a reader's slot").with(|engine| match engine.survivor {
-            Some(survivor) if engine.forgets_readers && survivor != at => {
-                engine.tables.sleepers.nobodys_slot()
-            }
-            _ => engine.tables.sleepers.reader_slot(at),
+        let here = Here::expect("a reader's slot");
+        let counts = counts(here, at);
+        here.with(|engine| match &engine.tables.sleepers {
+            sleepers if counts => sleepers.reader_slot(at),
+            sleepers => sleepers.nobodys_slot(),
         })
     }
 }
 
-// SAFETY: one for each thread, in the run's arena.
+// SAFETY: tables in the run's arena, of which a thread has the one with the number of its slot.
 unsafe impl HeldLocks for Sim {
     type Table = HeldTable<Self>;
 
     /// None outside of a run, and for a thread that has no reader's slot.
     #[inline]
     fn held_table() -> Option<NonNull<HeldTable<Self>>> {
-        Here::get()?.with(|engine| {
-            let has_one = engine.current < engine.tables.readers;
-            has_one.then(|| engine.tables.sleepers.held(engine.current))
-        })
+        let here = Here::get()?;
+        slot_of(here).map(|at| here.with(|engine| engine.tables.sleepers.held(at)))
     }
     fn held_tables() -> usize {
-        Here::expect("tables of locks").with(|engine| engine.tables.sleepers.reader_slots())
+        slots(Here::expect("tables of locks"))
     }
     fn held_table_at(at: usize) -> Option<NonNull<HeldTable<Self>>> {
-        Here::expect("a table of locks").with(|engine| {
-            let is_there = engine.survivor.is_none_or(|survivor| survivor == at);
-            is_there.then(|| engine.tables.sleepers.held(at))
-        })
+        let here = Here::expect("a table of locks");
+        counts(here, at).then(|| here.with(|engine| engine.tables.sleepers.held(at)))
     }
 }
 

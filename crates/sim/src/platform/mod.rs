@@ -5,6 +5,7 @@
 //! can be prepared and examined; everything else panics there.
 
 mod cells;
+mod claims;
 mod machine;
 mod sim;
 mod word;
