@@ -1,28 +1,35 @@
 //! A thread of a program in a phase: does its steps, and holds what happens against what is allowed.
 
+mod life;
+
 use crate::coverage::{Method, Take, method, method_of, told};
 use crate::guards::{ActResult, Guard, SentGuard};
 use crate::locks::LockObject;
 use crate::once::Closure;
-use crate::program::{Act, Limit, LockKind, OnceCall, Op, Time};
+use crate::program::{Act, Limit, LockKind, OnceCall, Op, Priority, Time};
 use crate::resilient::Acquisition;
 use crate::rules::awaits;
 use crate::stage::{LockSite, Sent, Stage, WRITER};
-use crate::world::{Allowed, World};
+use crate::world::{Allowed, THREADS_MAX, World};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A thread in a phase.
 pub struct Actor<'a, P: World> {
     stage: &'a Stage<P>,
     thread: usize,
+    /// The number of its [`Holder`](crate::resilient::Holder).
+    holder: usize,
     number: usize,
+    raised: Option<(Priority, P::Raised)>,
     /// Its guards, each with its lock.
     guards: Vec<(usize, Guard<'a, P>)>,
 }
 
 impl<'a, P: World> Actor<'a, P> {
-    pub fn new(stage: &'a Stage<P>, thread: usize, number: usize) -> Self {
-        Self { stage, thread, number, guards: Vec::new() }
+    /// `life` threads have ended in its place.
+    pub fn new(stage: &'a Stage<P>, thread: usize, life: usize, number: usize) -> Self {
+        let holder = life * THREADS_MAX + thread;
+        Self { stage, thread, holder, number, raised: None, guards: Vec::new() }
     }
     fn place(&self, lock: usize) -> &'a LockSite<P> {
         &self.stage.places[lock]
@@ -44,15 +51,20 @@ impl<'a, P: World> Actor<'a, P> {
         self.stage.rules[self.number][lock].only == Some(self.thread)
     }
 
-    pub fn ops(&mut self, ops: &[Op]) -> Allowed {
-        for (at, op) in ops.iter().enumerate() {
+    /// Does the steps from `first` on. Returns true if the thread ends before the last one.
+    pub fn ops(&mut self, ops: &[Op], first: usize) -> Result<bool, String> {
+        for (at, op) in ops.iter().enumerate().skip(first) {
             if self.stage.is_over.load(Relaxed) {
                 break;
             }
+            if let Op::End(left) = *op {
+                self.leave(left);
+                return Ok(true);
+            }
             let kind = op.lock().map_or(String::new(), |lock| format!(" of {:?}", self.kind(lock)));
-            self.op(op).map_err(|why| format!("step {at}, {op:?}{kind}: {why}"))?;
+            self.step(op).map_err(|why| format!("step {at}, {op:?}{kind}: {why}"))?;
         }
-        Ok(())
+        Ok(false)
     }
 
     fn op(&mut self, op: &Op) -> Allowed {
@@ -80,13 +92,18 @@ impl<'a, P: World> Actor<'a, P> {
                 self.place(lock).condvar.notify_all();
                 Ok(())
             }
+            Op::Priority(priority) => {
+                self.raise(priority);
+                Ok(())
+            }
+            Op::End(_) => Ok(()),
             Op::Fork(ref ops) => P::fork(|| {
                 for lock in 0..self.stage.program.locks.len() {
                     if self.kind(lock) == LockKind::PercpuRwLock {
                         self.place(lock).shadow.keep_readers_of(self.thread);
                     }
                 }
-                self.ops(ops)?;
+                self.ops(ops, 0)?;
                 self.free_locks_can_be_had()
             })
             .map_err(|why| format!("in the child, {why}")),
@@ -318,7 +335,7 @@ impl<'a, P: World> Actor<'a, P> {
         let expected = self.is_exact(lock).then(|| shadow.users.load(Relaxed) == 0);
         let guards =
             std::array::from_fn(|lock| self.guards.iter().any(|(guarded, _)| *guarded == lock));
-        let acquisition = Acquisition::begin::<P>(&self.stage.holders, self.thread, lock, guards);
+        let acquisition = Acquisition::begin::<P>(&self.stage.holders, self.holder, lock, guards);
         shadow.waiting.fetch_add(1, Relaxed);
         let outcome = site.acquire(wait);
         let error = outcome.as_ref().err().copied().flatten();
@@ -378,7 +395,7 @@ impl<'a, P: World> Actor<'a, P> {
             }
             Act::Forget => {
                 place.shadow.leaked.fetch_add(1, Relaxed);
-                self.stage.holders[self.thread].forgotten[lock].fetch_add(1, Relaxed);
+                self.stage.holders[self.holder].forgotten[lock].fetch_add(1, Relaxed);
                 guard.forget();
                 return Ok(());
             }
@@ -514,6 +531,7 @@ impl<'a, P: World> Actor<'a, P> {
         for (lock, guard) in self.guards.drain(..).rev() {
             self.stage.places[lock].left_guard(self.thread, &*guard);
         }
+        self.raised = None;
         if self.thread > 0 {
             return;
         }

@@ -27,6 +27,37 @@ impl State {
         [Self::Free, Self::Held, Self::Contended, Self::Leaked, Self::TimedOut, Self::Forked];
 }
 
+/// How the threads of a program used a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// A thread ended while others used it.
+    Ended,
+    /// A thread ended with a guard of it, which the destructor of a thread-local drops.
+    Kept,
+    /// The process forked while its threads used it.
+    Forked,
+    /// An urgent thread used it.
+    Urgent,
+    /// A thread with a real-time policy used it.
+    RealTime,
+    /// A thread used it and held a lock of another kind, or the other way round.
+    Pair,
+}
+
+impl Use {
+    const ALL: [Self; 6] =
+        [Self::Ended, Self::Kept, Self::Forked, Self::Urgent, Self::RealTime, Self::Pair];
+
+    /// True if there can be such a use of a kind at all.
+    fn is_possible(self, kind: LockKind) -> bool {
+        match self {
+            Self::Kept => kind.has_guards(),
+            Self::RealTime => kind.sleeps(),
+            _ => true,
+        }
+    }
+}
+
 macro_rules! methods {
     ($($method:ident = $name:literal;)+) => {
         /// A public method.
@@ -160,7 +191,9 @@ pub fn told(error: AcquireError) -> Method {
 
 const KINDS: usize = LockKind::ALL.len();
 const STATES: usize = State::ALL.len();
-const CELLS: usize = KINDS * Method::ALL.len() * STATES;
+const USES: usize = Use::ALL.len();
+const CALLS: usize = KINDS * Method::ALL.len() * STATES;
+const CELLS: usize = CALLS + KINDS * USES;
 
 /// The counts, in memory that children share.
 fn cells() -> &'static [AtomicU64] {
@@ -194,6 +227,16 @@ fn row(kind: LockKind, method: Method) -> usize {
 /// Counts a call.
 pub fn count(kind: LockKind, method: Method, state: State) {
     cells()[row(kind, method) + state as usize].fetch_add(1, Relaxed);
+}
+
+/// The count of a use.
+fn cell_of(kind: LockKind, of: Use) -> &'static AtomicU64 {
+    &cells()[CALLS + kind as usize * USES + of as usize]
+}
+
+/// Counts a use.
+pub fn count_use(kind: LockKind, of: Use) {
+    cell_of(kind, of).fetch_add(1, Relaxed);
 }
 
 /// Makes sure that children share the counts.
@@ -311,5 +354,33 @@ pub fn text(least: u64) -> String {
         }
     }
     let _ = write!(text, "\n{rare} of {all} cells have fewer than {least} calls");
+    text
+}
+
+/// The second table, each kind in each use, and which of these are rarer than `least`.
+pub fn uses(least: u64, is_native: bool) -> String {
+    let mut text = format!("{:<18}", "lock");
+    for of in Use::ALL {
+        let _ = write!(text, "{:>12}", format!("{of:?}"));
+    }
+    let mut rare = Vec::new();
+    for &kind in LockKind::ALL {
+        let _ = write!(text, "\n{:<18}", format!("{kind:?}"));
+        for of in Use::ALL {
+            let uses = cell_of(kind, of).load(Relaxed);
+            if !of.is_possible(kind) {
+                text += "           -";
+            } else if of == Use::Forked && !is_native {
+                text += " native only";
+            } else {
+                let _ = write!(text, "{uses:>12}");
+                if uses < least {
+                    rare.push(format!("{kind:?} {of:?}"));
+                }
+            }
+        }
+    }
+    let list = if rare.is_empty() { "none".to_string() } else { rare.join(", ") };
+    let _ = write!(text, "\nFewer than {least} times: {list}");
     text
 }

@@ -1,5 +1,6 @@
 //! Random programs.
 
+use crate::extras;
 use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Program, Time};
 use crate::rules::normalize;
 use fastrand::Rng;
@@ -8,6 +9,8 @@ use fastrand::Rng;
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramLimits {
     pub has_forks: bool,
+    /// What a second generator adds.
+    pub has_extras: bool,
     /// Steps of a thread in a phase, at most.
     pub steps: usize,
     /// How often one step reads, at most.
@@ -16,23 +19,29 @@ pub struct ProgramLimits {
 
 /// The program of a seed.
 pub fn generate(seed: u64, limits: ProgramLimits) -> Program {
-    let mut generator = Generator { rng: Rng::with_seed(seed), limits, kinds: Vec::new() };
+    let mut generator = Generator::new(seed, limits);
     let mut program = generator.program();
+    if limits.has_extras {
+        extras::add(&mut program, seed, limits);
+    }
     normalize(&mut program);
     program
 }
 
-struct Generator {
-    rng: Rng,
+pub struct Generator {
+    pub rng: Rng,
     limits: ProgramLimits,
-    kinds: Vec<LockKind>,
+    pub kinds: Vec<LockKind>,
 }
 
 impl Generator {
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn new(seed: u64, limits: ProgramLimits) -> Self {
+        Self { rng: Rng::with_seed(seed), limits, kinds: Vec::new() }
+    }
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.usize(..of.len())]
     }
-    fn one_in(&mut self, n: u32) -> bool {
+    pub fn one_in(&mut self, n: u32) -> bool {
         self.rng.u32(..n) == 0
     }
     fn kind(&mut self) -> LockKind {
@@ -155,10 +164,10 @@ impl Generator {
         };
         (0..threads).map(ops).collect()
     }
-    fn ops(&mut self, steps: usize) -> Vec<Op> {
+    pub fn ops(&mut self, steps: usize) -> Vec<Op> {
         (0..steps).map(|_| self.op()).collect()
     }
-    fn op(&mut self) -> Op {
+    pub fn op(&mut self) -> Op {
         if self.limits.has_forks && self.one_in(24) {
             // The steps of a child cost little next to the fork.
             let steps = self.rng.usize(1..=16);
@@ -214,7 +223,7 @@ impl Generator {
         let wait = self.wait();
         self.take_until(lock, kind, wait)
     }
-    fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
+    pub fn take_until(&mut self, lock: usize, kind: LockKind, wait: Limit) -> Op {
         let wait = match wait {
             Limit::Again if kind.is_interruptible() => Limit::Interruptible,
             Limit::AttemptAgain if kind.is_interruptible() => Limit::Interrupted,
@@ -289,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_program() {
-        let limits = ProgramLimits { has_forks: true, steps: 8, reads: 70_000 };
+        let limits = ProgramLimits { has_forks: true, has_extras: true, steps: 8, reads: 70_000 };
         assert_eq!(generate(7, limits), generate(7, limits));
         assert_ne!(generate(7, limits), generate(8, limits));
     }

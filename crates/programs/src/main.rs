@@ -3,6 +3,7 @@
 
 mod actor;
 mod coverage;
+mod extras;
 mod generate;
 mod guards;
 mod locks;
@@ -52,6 +53,9 @@ struct Arguments {
     /// Leaves out programs that fork, as a thread sanitizer needs it. Simulated programs never do.
     #[arg(long)]
     no_forks: bool,
+    /// Leaves out what a second generator adds: ends of threads, priorities, pairs of kinds and most forks.
+    #[arg(long)]
+    plain: bool,
     /// No step of a program reads more often than this.
     #[arg(long, default_value_t = 70_000)]
     reads: u32,
@@ -77,7 +81,7 @@ enum On {
 impl Arguments {
     fn limits(&self) -> ProgramLimits {
         let has_forks = self.on == On::Native && !self.no_forks && !cfg!(miri);
-        ProgramLimits { has_forks, steps: 10, reads: self.reads }
+        ProgramLimits { has_forks, has_extras: !self.plain, steps: 10, reads: self.reads }
     }
     fn ends(&self) -> Ends {
         let minutes = self.minutes.unwrap_or(1.0);
@@ -150,6 +154,7 @@ fn work(arguments: &Arguments) -> Result<bool, String> {
     let done = done.load(Relaxed);
     if let Some(least) = arguments.coverage {
         println!("{}", coverage::text(least));
+        println!("\n{}", coverage::uses(least, arguments.on == On::Native));
     }
     let Some(found) = found else {
         println!("{done} programs {}, {seconds:.0} s: nothing found", place(arguments.on));
@@ -320,7 +325,8 @@ fn replay(arguments: &Arguments, file: &Path) -> Result<bool, String> {
     let watched = Watched::default();
     thread::scope(|scope| {
         scope.spawn(|| watched.watch(|_| println!("it was still running after {SECONDS_MAX} s")));
-        for _ in 0..arguments.count.unwrap_or(1) {
+        for number in 0..arguments.count.unwrap_or(1) {
+            watched.begins(number);
             let outcome = match arguments.on {
                 On::Simulated => Simulated::new()?.run(&program, arguments.seed),
                 On::Native => native::run(&program),

@@ -1,20 +1,60 @@
 //! Programs on the machine at hand.
 
-use crate::program::Program;
+use crate::program::{Priority, Program};
 use crate::stage::Stage;
 use crate::world::World;
 use lockwright::native::Native;
-use std::cell::Cell;
+use lockwright::native::priority::{UrgentScope, forget_policy};
+use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::Duration;
 
 thread_local! {
     static IS_CHILD: Cell<bool> = const { Cell::new(false) };
     static PAUSES: Cell<u32> = const { Cell::new(0) };
+    static LAST: RefCell<Last> = const { RefCell::new(Last(None)) };
+}
+
+/// What is called when the thread ends.
+struct Last(Option<Box<dyn FnOnce()>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if let Some(last) = self.0.take() {
+            last();
+        }
+    }
+}
+
+/// A priority that is raised.
+pub enum RaisedNatively {
+    Urgent { _scope: UrgentScope },
+    RealTime,
+}
+
+impl Drop for RaisedNatively {
+    fn drop(&mut self) {
+        if let Self::RealTime = self {
+            schedule(libc::SCHED_OTHER, 0);
+        }
+    }
+}
+
+/// Gives the calling thread another policy, which the threads and children that it starts do not have.
+fn schedule(policy: i32, priority: i32) -> bool {
+    // SAFETY: a structure of numbers.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameters.sched_priority = priority;
+    let policy = policy | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: reads the structure.
+    let is_done = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } == 0;
+    forget_policy();
+    is_done
 }
 
 impl World for Native {
     const KNOWS_INSTANTS: bool = true;
+    type Raised = RaisedNatively;
 
     fn pause() {
         let pauses = PAUSES.get().wrapping_add(1);
@@ -45,6 +85,18 @@ impl World for Native {
     }
     fn is_child() -> bool {
         IS_CHILD.get()
+    }
+    fn raise(priority: Priority) -> Option<RaisedNatively> {
+        match priority {
+            Priority::Normal => None,
+            Priority::Urgent => Some(RaisedNatively::Urgent { _scope: UrgentScope::new() }),
+            Priority::RealTime => {
+                (!cfg!(miri) && schedule(libc::SCHED_RR, 1)).then_some(RaisedNatively::RealTime)
+            }
+        }
+    }
+    fn at_end(last: Box<dyn FnOnce()>) {
+        LAST.with_borrow_mut(|at_end| at_end.0 = Some(last));
     }
 }
 
@@ -94,7 +146,14 @@ pub fn run(program: &Program) -> Result<(), String> {
     thread::scope(|scope| {
         for thread in 0..stage.threads() {
             let stage = &stage;
-            scope.spawn(move || stage.run(thread));
+            let lives = stage.lives(thread);
+            // Where a thread has others in its place, one begins when the one before has ended, with all destructors.
+            let one =
+                move |life| thread::scope(|scope| scope.spawn(|| stage.run(thread, life)).join());
+            scope.spawn(move || match lives {
+                1 => stage.run(thread, 0),
+                _ => (0..lives).for_each(|life| one(life).expect("no panic")),
+            });
         }
     });
     stage.complaint().map_or(Ok(()), Err)

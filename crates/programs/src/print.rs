@@ -1,11 +1,13 @@
 //! A program as Rust.
 
-use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, PERMITS, Program, Time};
+use crate::program::{
+    Act, Change, GuardsLeft, Limit, LockKind, OnceCall, Op, PERMITS, Priority, Program, Time,
+};
 use std::fmt::Write;
 
 /// A program of one's own that does the same, but for the checks: these are comments.
 pub fn print(program: &Program) -> String {
-    let mut out = Printer { text: String::new(), guards: 0, held: Vec::new() };
+    let mut out = Printer { text: String::new(), guards: 0, held: Vec::new(), raised: None };
     out.text += "use lockwright::*;\nuse std::cell::Cell;\nuse std::mem::forget;\nuse std::panic::catch_unwind;\nuse std::time::{Duration, Instant};\n\nfn main() {\n";
     if program.kinds().iter().flatten().any(|kind| kind.is_interruptible()) {
         out.line(1, "let interrupted = Interrupt::INIT;");
@@ -24,15 +26,20 @@ pub fn print(program: &Program) -> String {
         out.line(1, "std::thread::scope(|scope| {");
         for (thread, ops) in phase.threads.iter().enumerate() {
             out.line(2, &format!("scope.spawn(|| {{ // thread {thread}"));
-            out.held.clear();
-            for op in ops {
-                out.op(3, op, &kinds);
-            }
+            out.thread(ops, &kinds);
             out.line(2, "});");
         }
         out.line(1, "});");
     }
-    out.text + "}\n"
+    out.text += "}\n";
+    if program.phases.iter().flat_map(|phase| &phase.threads).any(|ops| ends(ops)) {
+        out.text += "\n/// Runs in a thread, and waits for its end.\nfn in_a_thread(life: impl FnOnce() + Send) {\n    std::thread::scope(|scope| scope.spawn(life).join().unwrap());\n}\n";
+    }
+    out.text
+}
+
+fn ends(ops: &[Op]) -> bool {
+    ops.iter().any(|op| matches!(op, Op::End(_)))
 }
 
 fn new(kind: LockKind) -> String {
@@ -74,9 +81,49 @@ struct Printer {
     guards: usize,
     /// Guards of the thread, each with its lock; attempts may have failed.
     held: Vec<(usize, usize)>,
+    raised: Option<Priority>,
 }
 
 impl Printer {
+    /// The steps of a thread, or of those that come one after the other in its place.
+    fn thread(&mut self, ops: &[Op], kinds: &[LockKind]) {
+        let depth = if ends(ops) { 4 } else { 3 };
+        for life in ops.split_inclusive(|op| matches!(op, Op::End(_))) {
+            self.held.clear();
+            self.raised = None;
+            if depth == 4 {
+                self.line(3, "in_a_thread(|| {");
+            }
+            for op in life {
+                self.op(depth, op, kinds);
+            }
+            if depth == 4 {
+                self.line(3, "});");
+            }
+        }
+    }
+    fn priority(&mut self, depth: usize, priority: Priority) {
+        let set = |policy: &str, number: u32| {
+            let parameters = format!("libc::sched_param {{ sched_priority: {number} }}");
+            format!("unsafe {{ libc::sched_setscheduler(0, libc::{policy}, &{parameters}) }};")
+        };
+        let lines = match self.raised.replace(priority) {
+            Some(Priority::Urgent) => vec!["drop(urgent);".to_string()],
+            Some(Priority::RealTime) => vec![set("SCHED_OTHER", 0)],
+            _ => Vec::new(),
+        };
+        lines.iter().for_each(|line| self.line(depth, line));
+        match priority {
+            Priority::Normal => {}
+            Priority::Urgent => {
+                self.line(depth, "let urgent = native::priority::UrgentScope::new();");
+            }
+            Priority::RealTime => self.line(depth, &set("SCHED_RR", 1)),
+        }
+        if priority == Priority::RealTime || lines.iter().any(|line| line.contains("SCHED")) {
+            self.line(depth, "native::priority::forget_policy();");
+        }
+    }
     fn line(&mut self, depth: usize, line: &str) {
         let _ = writeln!(self.text, "{}{line}", "    ".repeat(depth));
     }
@@ -129,13 +176,18 @@ impl Printer {
             Op::NotifyOne(lock) => format!("changed{lock}.notify_one();"),
             Op::NotifyAll(lock) => format!("changed{lock}.notify_all();"),
             Op::Act(lock, act) => return self.act(depth, lock, act),
+            Op::Priority(priority) => return self.priority(depth, priority),
+            Op::End(GuardsLeft::Dropped) => return,
+            Op::End(GuardsLeft::Kept) => {
+                "// The destructor of a thread-local drops the guards that are left.".into()
+            }
             Op::Fork(ref ops) => {
                 self.line(depth, "if unsafe { libc::fork() } == 0 {");
-                let held = self.held.clone();
+                let (held, raised) = (self.held.clone(), self.raised);
                 for op in ops {
                     self.op(depth + 1, op, kinds);
                 }
-                self.held = held;
+                (self.held, self.raised) = (held, raised);
                 self.line(depth + 1, "unsafe { libc::_exit(0) };");
                 "}".into()
             }

@@ -66,6 +66,15 @@ impl LockKind {
                 | Self::Once
         )
     }
+    /// True if its waiters sleep, so that a thread with a real-time policy may use it.
+    pub fn sleeps(self) -> bool {
+        let spins = matches!(self, Self::SpinLock | Self::CnaSpinLock | Self::ResilientSpinLock);
+        !spins && !matches!(self, Self::QRwLock | Self::SeqLock)
+    }
+    /// True if what a thread takes of it is a guard.
+    pub fn has_guards(self) -> bool {
+        !matches!(self, Self::SeqLock | Self::Once)
+    }
     /// True if its guards may be sent to other threads.
     pub fn sends(self) -> bool {
         !matches!(
@@ -221,6 +230,24 @@ pub enum OnceCall {
     Wait,
 }
 
+/// How urgent a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Priority {
+    Normal,
+    /// In an `UrgentScope`.
+    Urgent,
+    /// With a real-time policy, where the process may have one.
+    RealTime,
+}
+
+/// What becomes of the guards that a thread still has when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GuardsLeft {
+    Dropped,
+    /// The destructor of a thread-local drops them. Simulated threads have none.
+    Kept,
+}
+
 /// A step of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
@@ -257,6 +284,10 @@ pub enum Op {
     NotifyAll(usize),
     /// What a forked child does before it ends; the parent waits for that.
     Fork(Vec<Self>),
+    /// The thread is as urgent as this until the end of the phase, or its own.
+    Priority(Priority),
+    /// The thread ends, and a new one does what comes behind this.
+    End(GuardsLeft),
 }
 
 /// The lock that a step is about, by reference.
@@ -270,7 +301,7 @@ macro_rules! lock_of {
             Op::ForgetMany(lock, _) | Op::Act(lock, _) | Op::Receive(lock) => Some(lock),
             Op::NotifyOne(lock) | Op::NotifyAll(lock) | Op::Upgradable(lock, _) => Some(lock),
             Op::Call(lock, _) | Op::IsCompleted(lock) => Some(lock),
-            Op::Fork(_) => None,
+            Op::Fork(_) | Op::Priority(_) | Op::End(_) => None,
         }
     };
 }
@@ -316,12 +347,31 @@ pub struct Program {
     pub phases: Vec<Phase>,
 }
 
+/// The steps at which the thread ends.
+fn ends(ops: &[Op]) -> impl Iterator<Item = usize> {
+    ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::End(_))).map(|(step, _)| step)
+}
+
 /// A semaphore begins with as many permits.
 pub const PERMITS: u32 = 2;
 
 impl Program {
     pub fn threads(&self) -> usize {
         self.phases.iter().map(|phase| phase.threads.len()).max().unwrap_or(1).max(1)
+    }
+    /// How many threads do the steps of a thread, one after the other.
+    pub fn lives(&self, thread: usize) -> usize {
+        let ends = |phase: &Phase| phase.threads.get(thread).map_or(0, |ops| ends(ops).count());
+        1 + self.phases.iter().map(ends).sum::<usize>()
+    }
+    /// The phase and the step with which the thread begins that comes after `life` others.
+    pub fn begin_of(&self, thread: usize, life: usize) -> (usize, usize) {
+        let of_phase = |(number, phase): (usize, &Phase)| {
+            let steps = phase.threads.get(thread).into_iter().flat_map(|ops| ends(ops));
+            steps.map(|step| (number, step + 1)).collect::<Vec<_>>()
+        };
+        let mut begins = self.phases.iter().enumerate().flat_map(of_phase);
+        life.checked_sub(1).and_then(|ended| begins.nth(ended)).unwrap_or_default()
     }
     /// Steps and changes.
     pub fn len(&self) -> usize {

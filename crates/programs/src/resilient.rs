@@ -4,7 +4,7 @@
 //! reported must have been one, and one that lasts must be reported.
 
 use crate::program::Limit;
-use crate::world::{Allowed, Data, LOCKS_MAX, THREADS_MAX, World, change};
+use crate::world::{Allowed, Data, LIVES_MAX, LOCKS_MAX, THREADS_MAX, World, change};
 use lockwright::qspinlock::resilient::{
     AcquireError, AcquireLimits, InPrograms, RawResilientSpinLock,
 };
@@ -104,10 +104,14 @@ struct Span {
     end_ns: AtomicU64,
 }
 
+/// One for each thread, and for each that came in its place. A table that a thread has left is another one's later.
+pub type Holders = [Holder; THREADS_MAX * LIVES_MAX];
+
 /// A thread that wants a lock.
 pub struct Acquisition<'a> {
-    holders: &'a [Holder; THREADS_MAX],
-    thread: usize,
+    holders: &'a Holders,
+    /// The number of its holder.
+    holder: usize,
     lock: usize,
     /// The locks of which it has a guard.
     guards: [bool; LOCKS_MAX],
@@ -117,13 +121,13 @@ pub struct Acquisition<'a> {
 impl<'a> Acquisition<'a> {
     /// Before it tries to take it.
     pub fn begin<P: World>(
-        holders: &'a [Holder; THREADS_MAX],
-        thread: usize,
+        holders: &'a Holders,
+        holder: usize,
         lock: usize,
         guards: [bool; LOCKS_MAX],
     ) -> Self {
         let begin_ns = P::now_ns();
-        let acquisition = Self { holders, thread, lock, guards, begin_ns };
+        let acquisition = Self { holders, holder, lock, guards, begin_ns };
         let is_own = |at: &usize| P::held_table_at(*at) == P::held_table();
         let table = (0..P::held_tables()).find(is_own).map_or(0, |at| at + 1);
         acquisition.me().table.store(table, Relaxed);
@@ -135,7 +139,7 @@ impl<'a> Acquisition<'a> {
         acquisition
     }
     fn me(&self) -> &'a Holder {
-        &self.holders[self.thread]
+        &self.holders[self.holder]
     }
     /// True if its table says that it holds a lock.
     fn holds(&self, lock: usize) -> bool {
@@ -197,13 +201,15 @@ impl<'a> Acquisition<'a> {
     }
     /// True if the thread with this table held the lock and waited for `wanted`, which this thread holds.
     fn was_deadlock(&self, table: usize, wanted: usize) -> bool {
-        let is_it = |other: &Holder| other.table.load(Relaxed) == table + 1;
-        let Some(other) = self.holders.iter().find(|other| is_it(other)) else { return false };
         // A guard that is forgotten may be of a lock that is there no more, and another one has its name.
         let is_forgotten = self.holds(wanted) && !self.guards[wanted];
-        let end_ns = other.waits[self.lock][wanted].end_ns.load(Relaxed);
-        let overlaps = self.guards[wanted] && end_ns >= self.begin_ns;
-        !std::ptr::eq(other, self.me()) && wanted != self.lock && (overlaps || is_forgotten)
+        let was_it = |other: &Holder| {
+            let end_ns = other.waits[self.lock][wanted].end_ns.load(Relaxed);
+            let overlaps = self.guards[wanted] && end_ns >= self.begin_ns;
+            let has_table = other.table.load(Relaxed) == table + 1;
+            has_table && !std::ptr::eq(other, self.me()) && (overlaps || is_forgotten)
+        };
+        wanted != self.lock && self.holders.iter().any(was_it)
     }
     /// True if a deadlock with another thread has lasted for long.
     fn misses_deadlock(&self, now_ns: u64) -> bool {

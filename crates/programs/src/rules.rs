@@ -8,13 +8,15 @@
 //! - no thread waits without a deadline for a lock of which a guard is leaked, or is on its way between threads;
 //!   readers do if the guard is of a reader and no writer waits for ever;
 //! - a thread reads again only where that is allowed, and as often as a slot counts on the machine with the smallest
-//!   slots, and waits on a condition variable only with the last of its locks;
+//!   slots, where a forgotten guard counts, too, and waits on a condition variable only with the last of its locks;
 //! - the reader that may become the writer counts as a writer, and becomes it without a deadline only where it holds
 //!   nothing else of the lock and no lock behind it, and where no guard is leaked;
 //! - a thread waits for a resilient spinlock in any order, because it is told of a deadlock;
-//! - a child waits for nothing without a deadline.
+//! - a child waits for nothing without a deadline, and ends only where the steps for it do;
+//! - a thread has a real-time policy only where the waiters of all locks sleep.
 
-use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Program, Time};
+use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Priority, Program, Time};
+use crate::world::{LIVES_MAX, THREADS_MAX};
 use lockwright::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
@@ -27,6 +29,8 @@ pub struct Rule {
     pub is_read_lost: bool,
     /// The thread that is the only one to use it; nothing if there are several.
     pub only: Option<usize>,
+    /// A thread uses it.
+    pub is_used: bool,
 }
 
 /// The rules of each lock in each phase.
@@ -56,6 +60,7 @@ pub fn rules(program: &Program) -> Vec<Vec<Rule>> {
             let mut users = (0..phase.threads.len()).filter(|at| uses(&phase.threads[*at], lock));
             // Thread 0 ends the waits of others.
             let is_awaited = phase.threads.iter().any(|ops| awaits(ops, lock));
+            rule.is_used = phase.threads.iter().any(|ops| uses(ops, lock));
             rule.only = users.next().filter(|_| users.next().is_none() && !is_awaited);
         }
         rules.push(now);
@@ -98,7 +103,16 @@ pub fn normalize(program: &mut Program) {
     let kinds = program.kinds();
     // Which guards are lost depends on the steps, which this changes; only for the better.
     let rules = rules(program);
+    let mut ends = [0; THREADS_MAX];
+    let mut forgotten = vec![vec![0; program.locks.len()]; THREADS_MAX];
     for ((phase, kinds), rules) in program.phases.iter_mut().zip(kinds).zip(rules) {
+        for forgotten in &mut forgotten {
+            phase.changes.iter().for_each(|change| match *change {
+                Change::New(lock, _) | Change::IntoInner(lock) => forgotten[lock] = 0,
+                Change::Swap(one, other) => forgotten.swap(one, other),
+                Change::Move(_) | Change::GetMut(_) => {}
+            });
+        }
         for (thread, ops) in phase.threads.iter_mut().enumerate() {
             let mut normal = Normal {
                 kinds: &kinds,
@@ -106,8 +120,12 @@ pub fn normalize(program: &mut Program) {
                 held: vec![Bound::default(); kinds.len()],
                 is_first: thread == 0,
                 is_child: false,
+                is_raised: false,
+                ends: ends[thread],
+                forgotten: &mut forgotten[thread],
             };
             normal.ops(ops);
+            ends[thread] = normal.ends;
         }
     }
 }
@@ -141,6 +159,11 @@ struct Normal<'a> {
     held: Vec<Bound>,
     is_first: bool,
     is_child: bool,
+    is_raised: bool,
+    /// How often the thread has ended, in the phases before, too.
+    ends: usize,
+    /// How many readers of each lock it has forgotten at most, in the phases before, too.
+    forgotten: &'a mut [u32],
 }
 
 impl Normal<'_> {
@@ -149,12 +172,11 @@ impl Normal<'_> {
     }
     /// Makes a step valid. Returns true if this is possible.
     fn op(&mut self, op: &mut Op) -> bool {
-        if let Op::Fork(ops) = op {
-            let held = self.held.clone();
-            let is_child = std::mem::replace(&mut self.is_child, true);
-            self.ops(ops);
-            (self.held, self.is_child) = (held, is_child);
-            return !is_child && !ops.is_empty();
+        match op {
+            Op::Fork(ops) => return self.fork(ops),
+            Op::Priority(priority) => return self.priority(priority),
+            Op::End(_) => return self.end(),
+            _ => {}
         }
         let Some(lock) = op.lock().filter(|lock| *lock < self.kinds.len()) else { return false };
         let kind = self.kinds[lock];
@@ -207,13 +229,43 @@ impl Normal<'_> {
             Op::ReadMany(_, times) => {
                 return kind.has_readers() && (*times > 0) && !self.is_child && self.may_read(lock);
             }
-            Op::ForgetMany(_, times) => return kind.has_readers() && *times > 0,
+            Op::ForgetMany(_, times) => {
+                self.forgotten[lock] += *times;
+                return kind.has_readers() && *times > 0;
+            }
             Op::Receive(_) if !kind.sends() || self.is_child => return false,
             Op::Receive(_) => self.held[lock].exclusive += 1,
             Op::NotifyOne(_) | Op::NotifyAll(_) => return kind == LockKind::Mutex,
             Op::Act(_, act) => return self.act(lock, act),
-            Op::Fork(_) => {}
+            Op::Fork(_) | Op::Priority(_) | Op::End(_) => {}
         }
+        true
+    }
+    fn fork(&mut self, ops: &mut Vec<Op>) -> bool {
+        let (held, is_raised) = (self.held.clone(), self.is_raised);
+        let is_child = std::mem::replace(&mut self.is_child, true);
+        self.ops(ops);
+        (self.held, self.is_child, self.is_raised) = (held, is_child, is_raised);
+        !is_child && !ops.is_empty()
+    }
+    fn priority(&mut self, priority: &mut Priority) -> bool {
+        let may_be_real_time = self.kinds.iter().all(|kind| kind.sleeps());
+        if *priority == Priority::RealTime && !may_be_real_time {
+            *priority = Priority::Urgent;
+        }
+        let was_raised = std::mem::replace(&mut self.is_raised, *priority != Priority::Normal);
+        was_raised || self.is_raised
+    }
+    /// The next thread has no guards.
+    fn end(&mut self) -> bool {
+        if self.is_child || self.ends + 1 >= LIVES_MAX {
+            return false;
+        }
+        self.ends += 1;
+        self.is_raised = false;
+        self.held.fill(Bound::default());
+        // Its slot is not used again as long as these are in it.
+        self.forgotten.fill(0);
         true
     }
     /// True if a once may be called so. Thread 0 ends a wait for it, and waits for nothing that this thread holds.
@@ -252,9 +304,10 @@ impl Normal<'_> {
     }
     fn may_read(&self, lock: usize) -> bool {
         let Bound { exclusive, shared } = self.held[lock];
-        let is_counted = self.kinds[lock] != LockKind::PercpuRwLock || shared <= Sim::DEPTH_MAX;
+        let in_slot = shared + self.forgotten[lock];
+        let is_counted = self.kinds[lock] != LockKind::PercpuRwLock || in_slot <= Sim::DEPTH_MAX;
         let again = self.kinds[lock].reads_again() && exclusive == 0 && is_counted;
-        let is_free_of_me = again || !self.held[lock].is_held();
+        let is_free_of_me = again || is_counted && !self.held[lock].is_held();
         !self.is_child && is_free_of_me && self.is_last(lock) && !self.rules[lock].is_lost
     }
     fn wait(&self, lock: usize, wait: Limit, may_be_long: bool) -> Limit {
@@ -407,6 +460,21 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_begins_holds_nothing_and_there_are_few_in_the_place_of_one() {
+        let end = Op::End(crate::program::GuardsLeft::Dropped);
+        let wait = Op::Exclusive(0, Limit::Forever);
+        let ops = vec![wait.clone(), end.clone(), wait.clone(), end.clone(), end.clone()];
+        assert_eq!(normal(&[LockKind::Mutex], vec![ops]), [[wait.clone(), end.clone(), wait, end]]);
+    }
+
+    #[test]
+    fn a_real_time_thread_uses_no_lock_that_spins() {
+        let ops = |kind| normal(&[kind], vec![vec![Op::Priority(Priority::RealTime)]]).remove(0);
+        assert_eq!(ops(LockKind::Semaphore), [Op::Priority(Priority::RealTime)]);
+        assert_eq!(ops(LockKind::QRwLock), [Op::Priority(Priority::Urgent)]);
+    }
+
+    #[test]
     fn who_reads_may_read_again_where_that_is_allowed() {
         let twice = vec![Op::Shared(0, Limit::Forever); 2];
         let ops = |kind| normal(&[kind], vec![twice.clone()]).remove(0);
@@ -415,5 +483,8 @@ mod tests {
         let often = vec![Op::Shared(0, Limit::Forever); 4];
         let ops = normal(&[LockKind::PercpuRwLock], vec![often.clone()]).remove(0);
         assert_eq!((&ops[..3], &ops[3]), (&often[..3], &Op::Shared(0, Limit::Attempt)));
+        let forgets = [vec![Op::ForgetMany(0, 1)], often].concat();
+        let ops = normal(&[LockKind::PercpuRwLock], vec![forgets]).remove(0);
+        assert_eq!(ops[3], Op::Shared(0, Limit::Attempt));
     }
 }

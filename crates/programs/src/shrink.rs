@@ -1,6 +1,6 @@
 //! Makes a program that fails smaller.
 
-use crate::program::{Act, Change, Limit, OnceCall, Op, Phase, Program};
+use crate::program::{Act, Change, GuardsLeft, Limit, OnceCall, Op, Phase, Priority, Program};
 use crate::rules::normalize;
 
 /// The smallest program found that still `fails`, by leaving parts out as long as that works.
@@ -107,6 +107,8 @@ fn simplify(
             replace(Op::ForgetMany(lock, times / 2));
             replace(Op::ForgetMany(lock, times - 1));
         }
+        Op::Priority(Priority::RealTime) => replace(Op::Priority(Priority::Urgent)),
+        Op::End(GuardsLeft::Kept) => replace(Op::End(GuardsLeft::Dropped)),
         Op::Fork(ref ops) => {
             for left_out in 0..ops.len() {
                 let mut ops = ops.clone();
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_does_not_matter_is_left_out() {
-        let limits = ProgramLimits { has_forks: true, steps: 8, reads: 10 };
+        let limits = ProgramLimits { has_forks: true, has_extras: false, steps: 8, reads: 10 };
         let has = |program: &Program| {
             let updates = |op: &Op| matches!(op, Op::Update(lock) if program.locks.get(*lock) == Some(&LockKind::SeqLock));
             program.phases.iter().any(|phase| phase.threads.iter().flatten().any(updates))

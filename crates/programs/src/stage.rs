@@ -1,13 +1,13 @@
 //! What the threads of a program share, and how they go through its phases.
 
 use crate::actor::Actor;
-use crate::coverage::{self, Method, State};
+use crate::coverage::{self, Method, State, Use};
 use crate::guards::{Held, SentGuard};
 use crate::locks::LockObject;
 use crate::program::{Change, Limit, LockKind, PERMITS, Program};
-use crate::resilient::Holder;
+use crate::resilient::Holders;
 use crate::rules::{Rule, rules};
-use crate::world::{Allowed, LOCKS_MAX, THREADS_MAX, World};
+use crate::world::{Allowed, LIVES_MAX, LOCKS_MAX, THREADS_MAX, World};
 use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
@@ -30,6 +30,8 @@ pub struct Shadow {
     pub readers_of: [AtomicU32; THREADS_MAX],
     /// Threads in an operation that may wait.
     pub waiting: AtomicU32,
+    /// Threads in a step that is about it.
+    pub inside: AtomicU32,
     /// The last deadline was reached.
     pub is_late: AtomicBool,
     /// Permits that no thread has, of a semaphore.
@@ -51,6 +53,12 @@ impl Shadow {
     pub fn is_free_for(&self, kind: LockKind, thread: usize) -> bool {
         let is_owner = kind.is_reentrant() && self.owner.load(Relaxed) == thread;
         self.users.load(Relaxed) == 0 || is_owner
+    }
+    /// The thread has ended, and another one is in its place: it is not the owner, and the readers that it has left in
+    /// its slot are none of the new one's.
+    fn forget_owner(&self, thread: usize) {
+        let _ = self.owner.compare_exchange(thread, usize::MAX, Relaxed, Relaxed);
+        self.readers_of[thread].store(0, Relaxed);
     }
     fn swap(&self, other: &Self) {
         let users = self.users.load(Relaxed);
@@ -97,8 +105,10 @@ pub struct Stage<P: World> {
     pub rules: Vec<Vec<Rule>>,
     pub kinds: Vec<Vec<LockKind>>,
     /// What each thread does with resilient spinlocks.
-    pub holders: [Holder; THREADS_MAX],
+    pub holders: Holders,
     threads: usize,
+    /// For each thread, how many in its place have ended. The largest number when the program is over for it.
+    ended: [P::U32; THREADS_MAX],
     complaint: Mutex<Option<String>>,
     pub is_over: AtomicBool,
 }
@@ -130,6 +140,7 @@ impl<P: World> Stage<P> {
             kinds: program.kinds(),
             holders: Default::default(),
             threads: program.threads(),
+            ended: std::array::from_fn(|_| Zeroed::zeroed()),
             program,
             complaint: Mutex::new(None),
             is_over: AtomicBool::new(false),
@@ -149,9 +160,43 @@ impl<P: World> Stage<P> {
         self.is_over.store(true, Relaxed);
     }
 
-    /// What thread `thread` does, from the first phase to the last.
-    pub fn run(&self, thread: usize) {
-        if thread == 0 {
+    /// How many threads do the steps of `thread`, one after the other.
+    pub fn lives(&self, thread: usize) -> usize {
+        self.program.lives(thread).min(LIVES_MAX)
+    }
+    /// Waits until as many threads have ended in the place of `thread`. Returns false if these have done all there is.
+    fn waits_for_turn(&self, thread: usize, life: u32) -> bool {
+        if life == 0 {
+            return true;
+        }
+        let ended = &self.ended[thread];
+        loop {
+            let seen = ended.load(Acquire);
+            if seen >= life {
+                return seen == life;
+            }
+            P::futex_wait(ended, seen, None);
+        }
+    }
+    /// Lets the next thread begin in the place of `thread`.
+    fn give_turn(&self, thread: usize, life: u32) {
+        if self.lives(thread) > 1 {
+            self.ended[thread].store(life, Release);
+            P::full_barrier(&self.ended[thread]);
+            P::futex_wake(&self.ended[thread], u32::MAX);
+        }
+    }
+
+    /// What thread `thread` does, from the first phase to the last: that of it which comes after the end of `life`
+    /// threads in its place, and before the next such end.
+    pub fn run(&self, thread: usize, life: usize) {
+        if !self.waits_for_turn(thread, life as u32) {
+            return;
+        }
+        let (first, mut step) = self.program.begin_of(thread, life);
+        if life > 0 {
+            self.places.iter().for_each(|place| place.shadow.forget_owner(thread));
+        } else if thread == 0 {
             for place in &self.places {
                 // SAFETY: no thread uses a lock before all of them have met.
                 if !unsafe { &*place.object.get() }.begin() {
@@ -159,19 +204,25 @@ impl<P: World> Stage<P> {
                 }
             }
         }
-        for (number, phase) in self.program.phases.iter().enumerate() {
+        for (number, phase) in self.program.phases.iter().enumerate().skip(first) {
+            let is_begun = step > 0;
             if thread == 0
+                && !is_begun
                 && !self.is_over.load(Relaxed)
                 && let Err(why) = phase.changes.iter().try_for_each(|change| self.change(*change))
             {
                 self.complain(why);
             }
-            self.meet(2 * number as u32 + 1);
-            let mut actor = Actor::new(self, thread, number);
+            if !is_begun {
+                self.meet(2 * number as u32 + 1);
+            }
+            let mut actor = Actor::new(self, thread, life, number);
             let nothing = Vec::new();
             let ops = phase.threads.get(thread).unwrap_or(&nothing);
-            if let Err(why) = actor.ops(ops) {
-                self.complain(format!("phase {number}, thread {thread}: {why}"));
+            match actor.ops(ops, std::mem::take(&mut step)) {
+                Ok(false) => {}
+                Ok(true) => return self.give_turn(thread, life as u32 + 1),
+                Err(why) => self.complain(format!("phase {number}, thread {thread}: {why}")),
             }
             actor.end();
             self.meet(2 * number as u32 + 2);
@@ -181,6 +232,7 @@ impl<P: World> Stage<P> {
                 }
             }
         }
+        self.give_turn(thread, u32::MAX);
     }
     fn drop_sent(&self, place: &LockSite<P>) {
         let sent = place.sent.lock().ok().and_then(|mut sent| sent.take());
@@ -281,13 +333,27 @@ impl<P: World> Stage<P> {
 }
 
 impl<P: World> LockSite<P> {
+    fn is_taken(&self, kind: LockKind) -> bool {
+        match kind {
+            LockKind::Semaphore => self.shadow.permits.load(Relaxed) < PERMITS.into(),
+            _ => self.shadow.users.load(Relaxed) > 0,
+        }
+    }
+    /// The calling thread ends, and `is_kept` is true if it leaves a guard of the lock to a destructor.
+    pub fn cover_end(&self, kind: LockKind, is_held: bool, is_kept: bool) {
+        let is_leaked = self.shadow.leaked.load(Relaxed) > 0;
+        let is_taken = self.is_taken(kind) && !is_leaked && !is_held;
+        if is_taken || self.shadow.inside.load(Relaxed) > 0 {
+            coverage::count_use(kind, Use::Ended);
+        }
+        if is_kept {
+            coverage::count_use(kind, Use::Kept);
+        }
+    }
     /// Counts a call of a method.
     pub fn cover(&self, kind: LockKind, method: Method) {
         let shadow = &self.shadow;
-        let is_taken = match kind {
-            LockKind::Semaphore => shadow.permits.load(Relaxed) < PERMITS.into(),
-            _ => shadow.users.load(Relaxed) > 0,
-        };
+        let is_taken = self.is_taken(kind);
         let state = if P::is_child() {
             State::Forked
         } else if shadow.waiting.load(Relaxed) > 0 {

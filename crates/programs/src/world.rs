@@ -1,5 +1,6 @@
 //! What a program's platform can do, and what its locks guard.
 
+use crate::program::Priority;
 use lockwright::platform::ConstCells;
 use lockwright::registry::Platform;
 
@@ -7,6 +8,8 @@ use lockwright::registry::Platform;
 pub trait World: Platform + ConstCells + Send + Sync {
     /// True if instants of the host are instants here. Elsewhere near instants are time-outs.
     const KNOWS_INSTANTS: bool;
+    /// Keeps the priority of the calling thread raised until it is dropped.
+    type Raised;
 
     /// Lets some time pass.
     fn pause();
@@ -14,12 +17,18 @@ pub trait World: Platform + ConstCells + Send + Sync {
     fn fork(child: impl FnOnce() -> Result<(), String>) -> Result<(), String>;
     /// True if the caller is such a child.
     fn is_child() -> bool;
+    /// Raises the priority of the calling thread. Nothing if it is to be normal, or the process must not.
+    fn raise(priority: Priority) -> Option<Self::Raised>;
+    /// Calls `last` when the calling thread ends: in the destructor of a thread-local. At once where there is none.
+    fn at_end(last: Box<dyn FnOnce()>);
 }
 
 /// Locks of a program, at most.
 pub const LOCKS_MAX: usize = 4;
 /// Threads of a program, at most.
 pub const THREADS_MAX: usize = 4;
+/// Threads that do the steps of one, at most, one after the other.
+pub const LIVES_MAX: usize = 3;
 /// What was not allowed, if something.
 pub type Allowed = Result<(), String>;
 
