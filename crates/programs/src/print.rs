@@ -318,3 +318,35 @@ fn instant(time: Time) -> String {
         _ => format!("Instant::now() + {}", duration(time)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Phase;
+
+    #[test]
+    fn each_thread_in_the_place_of_another_is_a_closure() {
+        let take = Op::Exclusive(0, Limit::Forever);
+        let urgent = |priority| Op::Priority(priority);
+        let first = [urgent(Priority::Urgent), urgent(Priority::RealTime), take.clone()];
+        let ops = [first.to_vec(), vec![Op::End(GuardsLeft::Kept), take]].concat();
+        let phase = Phase { changes: Vec::new(), threads: vec![ops] };
+        let text = print(&Program { locks: vec![LockKind::Mutex], phases: vec![phase] });
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        let steps = &lines[lines.iter().position(|line| *line == "in_a_thread(|| {").unwrap()..];
+        let expected = [
+            "in_a_thread(|| {",
+            "let urgent = native::priority::UrgentScope::new();",
+            "drop(urgent);",
+            "unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &libc::sched_param { sched_priority: 1 }) };",
+            "native::priority::forget_policy();",
+            "let mut guard0 = lock0.lock();",
+            "// The destructor of a thread-local drops the guards that are left.",
+            "});",
+            "in_a_thread(|| {",
+            "let mut guard1 = lock0.lock();",
+            "});",
+        ];
+        assert_eq!(&steps[..expected.len()], expected);
+    }
+}
