@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | at or above the count | nothing | `push` |
 //! | 0, below the count | nothing: the thread is about to write it, or it was released out of order in a full table | `push`, `remove` |
-//! | waits | the thread waits for the lock | `taken`, or `remove` when it has given up |
+//! | waits | the thread waits for the lock | `taken`, or `gave_up` |
 //! | name | the thread holds the lock; where entries cover the lock (below), or it is about to take it or has just released it | `remove`, `waits_for_last`, `pop` |
 //!
 //! From the 32nd lock on only the count goes up. A thread that holds 32 takes no part in the search for deadlocks.
@@ -78,6 +78,11 @@ impl<P: Cells> HeldTable<P> {
         // ordering: Relaxed; as above.
         self.count.store(count - 1, Relaxed);
     }
+    /// The thread has given up to wait for the lock of this name, which it pushed last. It may hold it: its name may be
+    /// below, too, if there was no room.
+    pub(crate) fn gave_up(&self, name: u64) {
+        self.pop(name | WAITS);
+    }
     /// The thread begins to wait for the lock of this name, which it pushed last.
     pub(crate) fn waits_for_last(&self, name: u64) {
         if let Some(place) = self.last_if(name) {
@@ -111,7 +116,7 @@ impl<P: Cells> HeldTable<P> {
             place.store(name, Relaxed);
         }
     }
-    /// The thread is about to release the lock of this name or has just released it, or has given up to wait for it.
+    /// The thread is about to release the lock of this name or has just released it.
     #[inline]
     pub(crate) fn remove(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.

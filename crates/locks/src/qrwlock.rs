@@ -27,8 +27,9 @@
 //! and waits for the writer that holds the lock, past those that wait. Otherwise a handler that reads would wait for a
 //! writer that waits for the thread it has interrupted.
 //!
-//! Bit 31, the highest of the readers' number, is a guard: with 2^22 readers a newcomer waits until there are fewer.
-//! So no number of guards that are never dropped makes the number wrap, as long as fewer than 2^22 threads try.
+//! Bit 31, the highest of the readers' number, is a guard: with 2^22 readers, which is as many as Linux has threads,
+//! attempts fail, and a reader that would wait ends the process, because it may wait for itself. So no number of guards
+//! that are never dropped makes the number wrap.
 //!
 //! *Fairness.* The queue is served first come, first served, and a reader that is its head has got in: only one writer
 //! can be in front of it. A writer that is the head says so in the word, and only urgent readers pass it from then on,
@@ -132,10 +133,13 @@ impl<P: QueuePlatform> RawQRwLock<P> {
         self.word.compare_exchange(WAITING, WRITER, Acquire, Relaxed).is_ok()
     }
 
-    /// As a reader that has added itself.
+    /// As a reader that has added itself to what it has `seen`.
     #[doc(alias = "queued_read_lock_slowpath")]
     #[cold]
-    fn lock_shared_slowpath(&self) {
+    fn lock_shared_slowpath(&self, seen: u32) {
+        if seen & GUARD != 0 {
+            P::end("4,194,304 readers hold the lock, and one more cannot be counted");
+        }
         if P::is_urgent() {
             return self.await_writer();
         }
@@ -208,8 +212,9 @@ impl<P: QueuePlatform> RawLock for RawQRwLock<P> {
     fn lock_shared(&self) {
         // (r, *, *) -> (r + 1, *, *)
         // ordering: Acquire; E1, if it is open.
-        if !is_open(self.word.fetch_add(READER, Acquire)) {
-            self.lock_shared_slowpath();
+        let seen = self.word.fetch_add(READER, Acquire);
+        if !is_open(seen) {
+            self.lock_shared_slowpath(seen);
         }
     }
     #[doc(alias = "queued_read_trylock")]

@@ -245,7 +245,7 @@ bugs! {
     "145" NotPopped in RESILIENT, seen BY_LOOM {
         what: "A waiter that gives up leaves the lock in its table. It is told later that it holds the lock.",
         source: "design: a table names what its thread holds or waits for",
-        edits: [change "qspinlock/resilient/mod.rs": "held.remove(name)" => "{}"],
+        edits: [change "qspinlock/resilient/mod.rs": "held.gave_up(name)" => "{}"],
     }
     "146" PoppedLate in RESILIENT, seen BY_LOOM {
         what: "An owner releases the lock before it clears the entry in its table. The next owner finds there that the last one waits for the lock, and takes that for a deadlock.",

@@ -130,6 +130,9 @@ pub fn write(
             "crates/lab/Cargo.toml" => {
                 source.text.replace("name = \"lockwright\"", &format!("name = \"{LAB}\""))
             }
+            "crates/model/Cargo.toml" => {
+                source.text.replace("name = \"sample\"", &format!("name = \"{PREFIX}sample\""))
+            }
             "crates/zoo/src/lib.rs" => {
                 source.text.replace("IS_COPY: bool = false", "IS_COPY: bool = true")
             }

@@ -91,12 +91,11 @@ impl Explored {
     }
 }
 
-/// How `lockwright explore` is asked: with the client that can show a bug of this lock.
-fn exploration(lock: &str, bug: Option<&Bug>, all: bool) -> Vec<&'static str> {
+/// How `lockwright explore` is asked: with this client, or with those that can show a bug of this lock.
+fn exploration<'a>(lock: &str, client: Option<&'a str>) -> Vec<&'a str> {
     let own = EXPLORED.iter().find(|(locks, _)| locks.contains(&lock));
     let usual = own.map_or(("exclusion", "8", "4"), |(_, how)| *how);
-    let shown_by = bug.and_then(|bug| bug.shown_by(lock)).filter(|_| !all);
-    let (client, threads, rounds) = match shown_by {
+    let (client, threads, rounds) = match client {
         // It takes some owners and sleepers of both.
         Some("neighbours") => ("neighbours", "8", "2"),
         Some("condvar-left-to-waiter") => ("condvar-left-to-waiter", "3", "1"),
@@ -210,7 +209,10 @@ impl Job {
         match self.checker {
             Checker::Explore => {
                 command.args(["explore", "--lock", self.lock]);
-                command.args(exploration(self.lock, self.bug, how.all))
+                let shown_by = self.bug.and_then(|bug| bug.shown_by(self.lock));
+                let shown_by = shown_by.filter(|_| !how.all);
+                let only = how.only.map(|only| only.client.as_str());
+                command.args(exploration(self.lock, only.or(shown_by)))
             }
             Checker::Shuttle => command.arg(self.lock).args(sampling(self.lock)),
             _ => command.arg(self.lock),

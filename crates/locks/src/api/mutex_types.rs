@@ -70,10 +70,11 @@ macro_rules! mutex_types {
         ///
         /// # Signals and fork
         ///
-        /// A signal handler may take a *different* lock while the thread that it interrupted waits for this one. There
-        /// is one exception: if the owner of that other lock waits for this mutex, both can hang, because the
-        /// interrupted thread may be at the head of the queue of spinning threads. A forked child may use a lock that
-        /// its thread held. The lock does not work in memory that several processes share.
+        /// A signal handler may make attempts (`try_lock` and the like), whatever it interrupts, and must release what
+        /// it took before it returns. It may wait for a *different* lock while the thread that it interrupted waits for
+        /// this one. There is one exception: if the owner of that other lock waits for this mutex, both can hang,
+        /// because the interrupted thread may be at the head of the queue of spinning threads. A forked child may use a
+        /// lock that its thread held. The lock does not work in memory that several processes share.
         ///
         /// # Size and cost
         ///

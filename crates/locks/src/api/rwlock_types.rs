@@ -124,7 +124,10 @@ macro_rules! rwlock_types {
         ///
         /// # Signals and fork
         ///
-        /// As for [`Mutex`].
+        /// As for [`Mutex`]. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can
+        /// interrupt an operation on a reader-writer lock for programs or on a semaphore where no other handler can, if
+        /// that lock lies in the memory that faults, or if such a signal is sent. Then it must not use locks of these
+        /// types, and must return or end the process.
         ///
         /// # Size and cost
         ///
@@ -335,9 +338,10 @@ macro_rules! rwlock_types {
         ///
         /// # Errors and panics
         ///
-        /// There are none. A thread that takes a lock which it holds waits for ever; so does a thread that reads while
+        /// A thread that takes a lock which it holds waits for ever; so does a thread that reads while
         /// it already reads, if a writer has queued in between (unless the thread is urgent the second time). A panic
-        /// in the critical section unlocks the lock. Once 2^22 readers hold the lock, further ones wait.
+        /// in the critical section unlocks the lock. If guards are leaked until 2^22 readers hold the lock, `read` ends
+        /// the process with a message, and `try_read` returns `None`.
         ///
         /// # Signals and fork
         ///

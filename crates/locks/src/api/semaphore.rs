@@ -54,6 +54,10 @@ use std::time::{Duration, Instant};
 /// A signal handler may give back or add permits at any time. It may wait for permits only if the interrupted thread is
 /// not needed to make them available.
 ///
+/// The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can interrupt an operation on
+/// a reader-writer lock for programs or on a semaphore where no other handler can, if that lock lies in the memory that
+/// faults, or if such a signal is sent. Then it must not use locks of these types, and must return or end the process.
+///
 /// A forked child may use the semaphore. Permits that other threads of the parent held stay taken in the child. A
 /// semaphore does not work in memory that several processes share.
 ///

@@ -18,7 +18,7 @@ use crate::platform::{HeldLocks, ReaderSlots};
 use core::ffi::c_int;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 use rustix::process::{Pid, test_kill_process};
 
 /// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever
@@ -38,6 +38,10 @@ table_per_process! {
 per_process! {
     /// How many slots were ever claimed.
     static USED at "slots_used": AtomicUsize = AtomicUsize::new(0)
+}
+per_process! {
+    /// How often a thread has claimed a slot, where copies of this library do.
+    static CLAIMS at "slot_claims": AtomicU32 = AtomicU32::new(0)
 }
 /// Where the next search for a slot begins, once all were claimed.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -59,7 +63,7 @@ per_thread! {
     MINE at "lockwright_slot": Option<NonNull<ReaderSlot<Native>>> = None
 }
 per_thread! {
-    /// There was none left in this fork epoch; its number plus one.
+    /// The fork epoch in which there was none left, and the number of claims then: see `Process::found_none`.
     HAS_NONE at "lockwright_has_no_slot": u64 = 0
 }
 
@@ -155,6 +159,9 @@ impl Process for Statics {
     fn next(&self) -> &AtomicUsize {
         &NEXT
     }
+    fn claims(&self) -> &AtomicU32 {
+        &CLAIMS
+    }
     #[inline(always)]
     fn life(&self) -> &AtomicU64 {
         &LIFE
@@ -168,8 +175,8 @@ impl Process for Statics {
     fn found_none(&self) -> u64 {
         HAS_NONE.get()
     }
-    fn set_found_none(&self, epoch: u64) {
-        HAS_NONE.set(epoch);
+    fn set_found_none(&self, as_found: u64) {
+        HAS_NONE.set(as_found);
     }
     fn epoch(&self) -> u32 {
         fork::epoch()

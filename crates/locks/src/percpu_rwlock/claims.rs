@@ -29,7 +29,7 @@ use super::ReaderSlot;
 use crate::held::HeldTable;
 use crate::platform::Cells;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
 /// What a process keeps about its slots, what the calling thread keeps, and what both ask the kernel. Words and values
 /// are 0 at first. A child has those of its parent.
@@ -49,13 +49,15 @@ pub trait Process {
     fn slot(&self, at: usize) -> &ReaderSlot<Self::Platform>;
     /// The table of locks that belongs to a slot.
     fn held(&self, at: usize) -> &HeldTable<Self::Platform>;
-    /// The fork epoch of the slot's owner, how often it has [changed hands](after), and the number of its thread. 0: a thread is about
-    /// to have it.
+    /// The fork epoch of the slot's owner, how often it has [changed hands](after), and the number of its thread. 0: a
+    /// thread is about to have it.
     fn owner(&self, at: usize) -> &AtomicU64;
     /// How many slots were ever claimed.
     fn used(&self) -> &AtomicUsize;
     /// Where the next search for a slot begins, once all were claimed.
     fn next(&self) -> &AtomicUsize;
+    /// How often a thread has claimed a slot, if there are copies.
+    fn claims(&self) -> &AtomicU32;
     /// The life of the process: the fork epoch of the child in which the handler ran last in the upper half, the slot
     /// that was carried over there in the lower, plus one.
     fn life(&self) -> &AtomicU64;
@@ -63,10 +65,11 @@ pub trait Process {
     fn mine(&self) -> Option<usize>;
     /// Sets that.
     fn set_mine(&self, at: Option<usize>);
-    /// The fork epoch in which the calling thread found no slot, plus one.
+    /// The fork epoch in which the calling thread found no slot, plus one, and in the lower half the number of claims
+    /// until then.
     fn found_none(&self) -> u64;
     /// Sets that.
-    fn set_found_none(&self, epoch: u64);
+    fn set_found_none(&self, as_found: u64);
     /// How often the process was forked since its first ancestor asked.
     fn epoch(&self) -> u32;
     /// The number of the calling thread, as the kernel counts threads.
@@ -123,16 +126,19 @@ pub fn prepare(process: &impl Process) {
 /// Claims a slot for the calling thread, which has none. `None` if there is none left.
 pub fn claim<S: Process>(process: &S) -> Option<usize> {
     let this_epoch = u64::from(process.epoch()) + 1;
-    let has_none = || process.found_none() == this_epoch;
+    // ordering: Relaxed; what the caller has claimed itself, by another copy, is counted.
+    let claims = if S::HAS_COPIES { process.claims().load(Relaxed) } else { 0 };
+    let as_found = this_epoch << 32 | u64::from(claims);
     // No system call for a thread that has none, unless another copy of this library may have found it one.
-    if !S::HAS_COPIES && has_none() {
+    if process.found_none() == as_found {
         return None;
     }
     let me = owner(process);
     // ordering: Relaxed; only a hint.
     let used = process.used().load(Relaxed);
     let of_other_copy = of_other_copy(process, me, used);
-    if of_other_copy.is_none() && has_none() {
+    if of_other_copy.is_none() && process.found_none() >> 32 == this_epoch {
+        process.set_found_none(as_found);
         return None;
     }
     prepare(process);
@@ -156,7 +162,11 @@ pub fn claim<S: Process>(process: &S) -> Option<usize> {
     }
     let mine = left.or_else(|| append(process, me));
     process.set_mine(mine);
-    process.set_found_none(if mine.is_none() { this_epoch } else { 0 });
+    process.set_found_none(if mine.is_none() { as_found } else { 0 });
+    if S::HAS_COPIES && mine.is_some() {
+        // ordering: Relaxed; for the caller itself.
+        process.claims().fetch_add(1, Relaxed);
+    }
     mine
 }
 
@@ -180,7 +190,8 @@ pub(crate) fn adopt(process: &impl Process, at: usize, me: u64) -> bool {
     let owner = process.owner(at).load(Relaxed);
     // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed:
     // the failure value is not used.
-    let takes = || process.owner(at).compare_exchange(owner, after(owner, me), Relaxed, Relaxed).is_ok();
+    let takes =
+        || process.owner(at).compare_exchange(owner, after(owner, me), Relaxed, Relaxed).is_ok();
     owner & !ADOPTIONS == me && takes()
 }
 

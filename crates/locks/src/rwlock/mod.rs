@@ -179,7 +179,12 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Takes the lock as its owner if no thread holds it, even if threads wait for it. Returns `true` if it did.
     pub fn try_lock_past_waiters(&self) -> bool {
-        self.take(LockMode::Writer, HELD)
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let taken = self.take_from(self.word.load(Relaxed), LockMode::Writer, HELD);
+        if taken.is_ok_and(|before| before & SLEEPER != 0) {
+            self.forget_beside_sleeper();
+        }
+        taken.is_ok()
     }
 
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:

@@ -30,19 +30,15 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// As [`lock_upgradable`](Self::lock_upgradable). Returns `false` if one more reader cannot be counted.
     #[inline]
     pub fn lock_upgradable_unless_full(&self) -> bool {
-        self.take_upgradable_unreserved() || self.wait(LockMode::Upgradable, None)
+        self.take_unless_reserved(LockMode::Upgradable) || self.wait(LockMode::Upgradable, None)
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), before `deadline_ns` of the platform's clock. Returns `true` if
     /// it did.
     #[inline]
     pub fn lock_upgradable_until(&self, deadline_ns: u64) -> bool {
-        self.take_upgradable_unreserved() || self.wait(LockMode::Upgradable, Some(deadline_ns))
-    }
-
-    #[inline(always)]
-    fn take_upgradable_unreserved(&self) -> bool {
-        self.take(LockMode::Upgradable, LockMode::Upgradable.against_newcomer())
+        self.take_unless_reserved(LockMode::Upgradable)
+            || self.wait(LockMode::Upgradable, Some(deadline_ns))
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), if that needs no waiting.

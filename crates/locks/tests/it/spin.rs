@@ -141,6 +141,10 @@ fn a_time_out_names_the_owner_and_what_it_waits_for() {
 fn locks_may_be_released_in_any_order_and_be_more_than_the_table_has_room_for() {
     let locks: Vec<_> = (0..40).map(ResilientSpinLock::new).collect();
     let mut guards: Vec<_> = locks.iter().map(|lock| lock.lock().expect("it is free")).collect();
+    for _ in 0..2 {
+        let error = locks[0].lock_for(SHORT).expect_err("it is held");
+        assert_eq!(error.kind(), LockErrorKind::AlreadyHeld, "its own lock is in the table");
+    }
     while !guards.is_empty() {
         drop(guards.swap_remove(guards.len() / 2));
     }

@@ -56,7 +56,7 @@ pub struct Wait {
 pub struct Claim {
     /// Its slot to read in.
     pub slot: Option<usize>,
-    /// The fork epoch in which it found none, plus one.
+    /// As `Process::found_none`.
     pub found_none: u64,
     /// Its number, as the kernel counts; 0 until it is asked for.
     pub number: u32,

@@ -3,7 +3,7 @@
 use super::Sim;
 use crate::claims::Claims;
 use crate::switch::Here;
-use core::sync::atomic::{AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 use lockwright::held::HeldTable;
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{self, Process};
@@ -56,6 +56,9 @@ impl Process for Claims {
     fn next(&self) -> &AtomicUsize {
         &self.next
     }
+    fn claims(&self) -> &AtomicU32 {
+        &self.claims
+    }
     fn life(&self) -> &AtomicU64 {
         &self.life
     }
@@ -68,8 +71,8 @@ impl Process for Claims {
     fn found_none(&self) -> u64 {
         here().with(|engine| engine.threads[engine.current].claim.found_none)
     }
-    fn set_found_none(&self, epoch: u64) {
-        here().with(|engine| engine.threads[engine.current].claim.found_none = epoch);
+    fn set_found_none(&self, as_found: u64) {
+        here().with(|engine| engine.threads[engine.current].claim.found_none = as_found);
     }
     fn epoch(&self) -> u32 {
         here().epoch()

@@ -112,7 +112,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         let outcome = self.wait(seen, &mut Watch::new(&self.0.word, Some(held), name, limits));
         match outcome {
             Ok(()) => held.taken(name),
-            Err(_) => held.remove(name),
+            Err(_) => held.gave_up(name),
         }
         outcome
     }
