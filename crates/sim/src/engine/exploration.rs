@@ -59,6 +59,8 @@ pub struct Exploration {
     pub(super) choices: Vec<Choice>,
     /// By thread.
     pub(super) intents: Vec<Intent>,
+    /// By thread: has made a step.
+    pub(super) has_begun: Vec<bool>,
     /// By thread: has no CPU.
     pub(super) is_preempted: Vec<bool>,
     /// By thread: whose store buffers its heavy barrier still waits for.
@@ -76,6 +78,7 @@ impl Exploration {
             limits,
             choices: Vec::new(),
             intents: vec![Intent::NONE; threads],
+            has_begun: vec![false; threads],
             is_preempted: vec![false; threads],
             undrained: vec![Vec::new(); threads],
             trace: None,

@@ -111,6 +111,7 @@ impl Engine {
             return;
         }
         let must_wait = self.must_wait(exploration, number);
+        let is_outranked = exploration.limits.by_priority && self.is_outranked(exploration, number);
         let mut offer = |action, touch, is_yield| {
             let what = Move { thread: number as u16, action };
             exploration.choices.push(Choice { what, touch, is_awaited: false, is_yield });
@@ -120,6 +121,12 @@ impl Engine {
             return offer(Action::Dispatch, None, false);
         }
         let intent = exploration.intents[number];
+        if is_outranked {
+            if thread.activity == Activity::Sleeping && thread.wait.deadline_ps < u64::MAX {
+                offer(Action::TimeOut, None, false);
+            }
+            return;
+        }
         match thread.activity {
             Activity::Finished => return,
             Activity::Busy if must_wait => {}
@@ -149,6 +156,18 @@ impl Engine {
         } else if limits.preemptions > 0 {
             offer(Action::Preempt, None, false);
         }
+    }
+    /// Returns true if a thread with a higher priority has the only CPU.
+    fn is_outranked(&self, exploration: &Exploration, number: usize) -> bool {
+        let has_it = |other: usize| {
+            let is_off =
+                matches!(self.threads[other].activity, Activity::Sleeping | Activity::Finished);
+            exploration.has_begun[other]
+                && !(is_off
+                    || exploration.is_preempted[other]
+                    || self.is_unborn(exploration, other))
+        };
+        (number + 1..self.threads.len()).any(has_it)
     }
     fn offer_commit(&self, exploration: &mut Exploration, number: usize) {
         let thread = &self.threads[number];
@@ -237,6 +256,7 @@ impl Engine {
                 }
                 if let Some(exploration) = &mut self.exploration {
                     exploration.intents[thread] = Intent::NONE;
+                    exploration.has_begun[thread] = true;
                 }
                 self.next = thread;
                 Some(Step::Switch)

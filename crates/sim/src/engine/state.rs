@@ -2,8 +2,8 @@
 
 use super::cpus::Host;
 use super::exploration::Exploration;
-use super::faults::Preemptions;
 use super::family::Family;
+use super::faults::Preemptions;
 use super::predicate::Predicate;
 use super::queue::EventKind;
 use super::sleepers::Sleepers;

@@ -20,6 +20,8 @@
 //!   stack, and its accesses are moves like any others. No signal interrupts the handler. A spinner looks on after it,
 //!   and a sleep ends with it. No signal comes within `SleepStorage::uninterrupted`, in a heavy barrier (a system call
 //!   that nothing interrupts) or while the thread has no CPU;
+//! - if all threads share one CPU and have real-time priorities ([`Limits::by_priority`]), only what the first of them
+//!   does that can run, and the beginning of others and the end of their sleeps;
 //! - a fork, once, where a thread calls for it ([`thread::fork_point`](crate::thread::fork_point)) and the others are
 //!   anywhere. From there on the world is the child's: the other threads vanish with their stores that were not
 //!   visible, and what they hold stays held. The platform tells the locks that there was a fork, as after one made by
@@ -76,10 +78,21 @@ pub struct Limits {
     pub signals: u32,
     /// How often a thread forks: once at most.
     pub forks: u32,
+    /// All threads share one CPU, and of those that have begun and do not sleep the last one has it, as with real-time
+    /// priorities: a thread that is woken runs at once, and one that begins, or whose sleep ends, interrupts the others
+    /// wherever they are. Threads begin when they are picked.
+    pub by_priority: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps_max: 20_000, preemptions: 2, wake_ups: 2, signals: 2, forks: 1 }
+        Self {
+            steps_max: 20_000,
+            preemptions: 2,
+            wake_ups: 2,
+            signals: 2,
+            forks: 1,
+            by_priority: false,
+        }
     }
 }

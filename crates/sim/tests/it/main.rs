@@ -11,6 +11,7 @@ mod machines;
 mod memory;
 mod model;
 mod preemption;
+mod priorities;
 mod programs;
 mod pv;
 mod qrwlock;
