@@ -3,41 +3,60 @@
 
 use crate::ClientVisitor;
 use crate::fork::{self, InChild, Notifies};
-use crate::handler::{self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler};
+use crate::handler::{
+    self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
+};
+use crate::once::Calls;
 use crate::resilient::{self, ToldInHandler};
+use crate::seqlock::WholePairs;
 use crate::slots::{self, SlotsInChild};
 use crate::table::clients_of_types;
+use crate::upgrade::{GivesUpUpgrade, Upgrades};
+use crate::{once, seqlock, upgrade};
 use core::any::TypeId;
-use lockwright::mutex::RawMutex;
+use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
+use lockwright::once::testing::OnceMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
 use lockwright::registry::{self, LockRow, Platform};
-use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::rwlock::{Barging, Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
 
 clients_of_types! { of_type, visit_of_type, P;
-    QSpinlock<P> { handler::ATTEMPTS => InHandler<P, QSpinlock<P>, Attempts>; }
-    CnaSpinlock<P> { handler::ATTEMPTS => InHandler<P, CnaSpinlock<P>, Attempts>; }
+    QSpinlock<P> {
+        handler::ATTEMPTS => InHandler<P, QSpinlock<P>, TimedAttempts>;
+        handler::DEADLINES => InHandler<P, QSpinlock<P>, Deadlines>;
+    }
+    CnaSpinlock<P> {
+        handler::ATTEMPTS => InHandler<P, CnaSpinlock<P>, TimedAttempts>;
+        handler::DEADLINES => InHandler<P, CnaSpinlock<P>, Deadlines>;
+    }
     CnaSpinlock<P, cna::V10, HybridBounded> {
         handler::ATTEMPTS => InHandler<P, CnaSpinlock<P, cna::V10, HybridBounded>, Attempts>;
     }
     RawResilientSpinLock<P, InPrograms> {
-        handler::ATTEMPTS => InHandler<P, RawResilientSpinLock<P, InPrograms>, Attempts>;
+        handler::ATTEMPTS => InHandler<P, RawResilientSpinLock<P, InPrograms>, TimedAttempts>;
         resilient::IN_HANDLER => ToldInHandler<P, InPrograms>;
     }
     RawQRwLock<P> { handler::ATTEMPTS => InHandler<P, RawQRwLock<P>, Attempts>; }
-    RawSeqLock<P, 2> { handler::ATTEMPTS => InHandler<P, RawSeqLock<P, 2>, Attempts>; }
+    RawSeqLock<P, 2> {
+        handler::ATTEMPTS => InHandler<P, RawSeqLock<P, 2>, Attempts>;
+        seqlock::IN_HANDLER => WithAttempts<WholePairs<P>>;
+    }
+    OnceMutex<P> { once::IN_HANDLER => WithAttempts<Calls<P>>; }
     // Its spinners cannot leave their queue, so a handler must not wait for what its thread waits for.
     RawMutex<P> {
-        handler::ATTEMPTS => InHandler<P, RawMutex<P>, Attempts>;
+        handler::ATTEMPTS => InHandler<P, RawMutex<P>, TimedAttempts>;
         handler::NOTIFIED => Notified<P>;
         fork::FORK => InChild<P, RawMutex<P>>;
         fork::CONDVAR => Notifies<P>;
     }
+    RawCnaMutex<P> { handler::ATTEMPTS => InHandler<P, RawCnaMutex<P>, TimedAttempts>; }
+    RawFairMutex<P> { handler::ATTEMPTS => InHandler<P, RawFairMutex<P>, TimedAttempts>; }
     RawSemaphore<P, 1> {
         handler::DEADLINES => InHandler<P, RawSemaphore<P, 1>, Deadlines>;
         handler::PERMITS => PermitsInHandler<P>;
@@ -46,10 +65,14 @@ clients_of_types! { of_type, visit_of_type, P;
     }
     RawRwLock<P> {
         handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>;
+        upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Barging>>;
+        upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Barging>>;
         fork::FORK => InChild<P, RawRwLock<P>>;
     }
     RawRwLock<P, Fair> {
         handler::DEADLINES => InHandler<P, RawRwLock<P, Fair>, Deadlines>;
+        upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Fair>>;
+        upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Fair>>;
         fork::FORK => InChild<P, RawRwLock<P, Fair>>;
     }
     RawPercpuRwLock<P> {
@@ -85,6 +108,10 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         handler::DEADLINES,
         handler::PERMITS,
         handler::NOTIFIED,
+        once::IN_HANDLER,
+        seqlock::IN_HANDLER,
+        upgrade::IN_HANDLER,
+        upgrade::GIVES_UP_IN_HANDLER,
         resilient::IN_HANDLER,
         fork::FORK,
         fork::CONDVAR,
@@ -103,11 +130,56 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 25);
+        assert_eq!(names.len(), 35);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();
         all.sort_unstable();
         assert_eq!(names, all);
+    }
+
+    /// The types of docs/choosing.md, and the locks that they are. On a barrier there is nothing to attempt.
+    const TYPES: [(&str, Option<&str>); 18] = [
+        ("Mutex", Some("mutex")),
+        ("CnaMutex", Some("cna-mutex")),
+        ("FairMutex", Some("fair-mutex")),
+        ("ReentrantMutex", Some("mutex")),
+        ("RwLock", Some("rwlock")),
+        ("FairRwLock", Some("rwlock-fair")),
+        ("PercpuRwLock", Some("percpu-rwlock")),
+        ("RwSemLock", Some("rwsem-current_in_programs")),
+        ("QRwLock", Some("qrwlock")),
+        ("Semaphore", Some("semaphore")),
+        ("SeqLock", Some("seqlock")),
+        ("Once", Some("once")),
+        ("OnceLock", Some("once")),
+        ("LazyLock", Some("once")),
+        ("Barrier", None),
+        ("SpinLock", Some("qspinlock")),
+        ("CnaSpinLock", Some("cna")),
+        ("ResilientSpinLock", Some("resilient-in_programs")),
+    ];
+
+    #[test]
+    fn each_lock_that_may_be_attempted_in_handlers_is_attempted_in_handlers() {
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/choosing.md");
+        let document = std::fs::read_to_string(document).expect("the document");
+        let of = |text: &'static str, after: &str| {
+            document.split(text).nth(1).map(|it| it.split(after).next().unwrap_or(it).to_string())
+        };
+        let table = of("## What they are", "*Urgent*").expect("the table");
+        let types: Vec<_> =
+            table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(types, TYPES.map(|(name, _)| name));
+        let forbidden = of("on any of these locks except ", ", whatever").expect("the exceptions");
+        for (name, lock) in TYPES {
+            let Some(lock) = lock.filter(|_| !forbidden.contains(&format!("`{name}`"))) else {
+                continue;
+            };
+            let row = lockwright::registry::find(lock).expect("a lock");
+            let handlers = [handler::ATTEMPTS, handler::DEADLINES, once::IN_HANDLER];
+            let has_handler = |client: &&str| handlers.contains(client);
+            assert!(disturbed_clients_of::<Native>(row).iter().any(has_handler), "{name}");
+        }
     }
 }

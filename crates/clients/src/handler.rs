@@ -70,6 +70,8 @@ pub trait Asks<L>: Send + Sync + 'static {
     const NAME: &'static str;
     /// In these ways.
     const UNTIL: &'static [GiveUpAt];
+    /// In these ways the thread asks that is interrupted, if it does not wait as long as it takes.
+    const OWN: &'static [GiveUpAt] = Self::UNTIL;
     /// Tries to get the lock in one of them. Returns true if the lock is taken.
     fn ask<P: Platform>(lock: &L, way: Way) -> bool;
 }
@@ -85,13 +87,27 @@ impl<L: RawLock> Asks<L> for Attempts {
     }
 }
 
+/// In all ways in which a thread does not wait for ever.
+const WITHIN_TIME: &[GiveUpAt] = &[GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::Now, GiveUpAt::Far];
+
+/// Attempts, of threads with deadlines.
+pub struct TimedAttempts;
+
+impl<L: TimedLock> Asks<L> for TimedAttempts {
+    const NAME: &'static str = ATTEMPTS;
+    const UNTIL: &'static [GiveUpAt] = &[GiveUpAt::Attempt];
+    const OWN: &'static [GiveUpAt] = WITHIN_TIME;
+    fn ask<P: Platform>(lock: &L, way: Way) -> bool {
+        Deadlines::ask::<P>(lock, way)
+    }
+}
+
 /// Attempts and deadlines.
 pub struct Deadlines;
 
 impl<L: TimedLock> Asks<L> for Deadlines {
     const NAME: &'static str = DEADLINES;
-    const UNTIL: &'static [GiveUpAt] =
-        &[GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::Now, GiveUpAt::Far];
+    const UNTIL: &'static [GiveUpAt] = WITHIN_TIME;
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
         let deadline_ns = way.until.deadline_ns::<P>();
         match way {
@@ -116,15 +132,19 @@ impl Holders {
             if reads { "a reader" } else { "a writer" }
         );
     }
+    /// The owner is about to go on as a reader.
+    fn downgrade(&self) {
+        assert_eq!(self.0.fetch_add(2, Relaxed), -1, "a writer next to others");
+    }
     /// The caller is about to give it back.
     fn leave(&self, reads: bool) {
         self.0.fetch_sub(if reads { 1 } else { -1 }, Relaxed);
     }
 }
 
-/// Threads with an odd number read, the others write; the handlers ask for the same lock in all ways that `A` knows and
-/// give back what they get, one way at a time. No thread writes while others read or write, no thread waits for ever,
-/// and in the end the lock is free.
+/// Threads with an odd number read, the others write; they wait, or give up as `A` says, and some owners go on as
+/// readers. The handlers ask for the same lock in all ways that `A` knows and give back what they get, one way at a
+/// time. No thread writes while others read or write, no thread waits for ever, and in the end the lock is free.
 pub struct InHandler<P: Platform, L, A> {
     lock: L,
     twins: Twins<P>,
@@ -134,9 +154,7 @@ pub struct InHandler<P: Platform, L, A> {
 }
 
 impl<P: Platform, L: RawLock, A: Asks<L>> InHandler<P, L, A> {
-    /// The caller has taken the lock; gives it back.
-    fn hold(&self, reads: bool) {
-        self.holders.enter(reads);
+    fn look(&self, reads: bool) {
         for _ in 0..LOOKS {
             if reads {
                 // SAFETY: this thread reads under the lock that guards the counters.
@@ -145,6 +163,18 @@ impl<P: Platform, L: RawLock, A: Asks<L>> InHandler<P, L, A> {
                 // SAFETY: this thread owns the lock that guards the counters.
                 unsafe { self.twins.increment() };
             }
+        }
+    }
+    /// The caller has taken the lock; gives it back.
+    fn hold(&self, mut reads: bool) {
+        self.holders.enter(reads);
+        self.look(reads);
+        if L::READERS_SHARE && !reads && drawn::<P>(2) == 0 {
+            self.holders.downgrade();
+            // SAFETY: taken by the caller.
+            unsafe { self.lock.downgrade() };
+            reads = true;
+            self.look(reads);
         }
         self.holders.leave(reads);
         if reads {
@@ -171,12 +201,22 @@ impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
     fn body(&self, thread: usize) {
         let reads = L::READERS_SHARE && thread % 2 == 1;
         for _ in 0..self.rounds {
-            if reads {
-                self.lock.lock_shared();
-            } else {
-                self.lock.lock();
+            // Half of them wait as long as it takes.
+            let until = A::OWN.get(drawn::<P>(2 * A::OWN.len()));
+            let is_taken = match until {
+                Some(&until) => A::ask::<P>(&self.lock, Way { reads, until }),
+                None if reads => {
+                    self.lock.lock_shared();
+                    true
+                }
+                None => {
+                    self.lock.lock();
+                    true
+                }
+            };
+            if is_taken {
+                self.hold(reads);
             }
-            self.hold(reads);
         }
     }
     fn handle(&self, _thread: usize) {
@@ -191,6 +231,38 @@ impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
         assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
         assert!(self.lock.try_lock(), "a free lock cannot be taken when nobody competes");
         self.hold(false);
+    }
+}
+
+/// A client whose threads handlers may interrupt anywhere, if these do no more than an attempt does.
+pub trait Attempted: Client {
+    /// What the client with handlers is selected by.
+    const IN_HANDLER: &'static str;
+    /// What the handlers do.
+    fn attempt(&self);
+}
+
+/// The same client with handlers.
+pub struct WithAttempts<C>(C);
+
+impl<C: Attempted> Client for WithAttempts<C> {
+    const NAME: &'static str = C::IN_HANDLER;
+    const HAS_HANDLER: bool = true;
+
+    fn new(threads: usize) -> Self {
+        Self(C::new(threads))
+    }
+    fn set_rounds(&mut self, rounds: u32) {
+        self.0.set_rounds(rounds);
+    }
+    fn body(&self, thread: usize) {
+        self.0.body(thread);
+    }
+    fn handle(&self, _thread: usize) {
+        self.0.attempt();
+    }
+    fn finish(&self) {
+        self.0.finish();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Clients of the once: threads that call, wait and give up, and a last user that frees it.
 
 use crate::Client;
+use crate::handler::Attempted;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 use lockwright::once::{Begun, RawOnce, Running};
@@ -9,6 +10,8 @@ use lockwright::registry::Platform;
 
 /// What [`Calls`] is selected by.
 pub const CALL: &str = "once-call";
+/// What it is selected by with handlers, which ask if it is done.
+pub const IN_HANDLER: &str = "once-call-handler";
 
 /// A once whose closure writes a note.
 struct Noted<P: Platform> {
@@ -68,6 +71,15 @@ impl<P: Platform> Client for Calls<P> {
     }
     fn finish(&self) {
         self.object.finish();
+    }
+}
+
+impl<P: Platform> Attempted for Calls<P> {
+    const IN_HANDLER: &'static str = IN_HANDLER;
+    fn attempt(&self) {
+        if self.object.once.is_done() {
+            self.object.read();
+        }
     }
 }
 

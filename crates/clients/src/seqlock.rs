@@ -1,6 +1,7 @@
 //! Clients of the sequence lock: a pair that is never torn.
 
 use crate::Client;
+use crate::handler::Attempted;
 use lockwright::platform::Guarded;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
@@ -8,6 +9,8 @@ use lockwright::seqlock::RawSeqLock;
 
 /// What the client is selected by.
 pub const PAIR: &str = "seqlock-pair";
+/// What it is selected by with handlers, which read.
+pub const IN_HANDLER: &str = "seqlock-pair-handler";
 
 /// Threads with an even number write pairs of a number and its complement; the others read, whole pairs only and no
 /// older ones than before. A thread that finds that the first thread has written also finds what the first thread did
@@ -79,5 +82,14 @@ impl<P: Platform> Client for WholePairs<P> {
         let writers = self.threads.div_ceil(2) as u64;
         assert_eq!(number & !FIRST, writers * u64::from(self.rounds), "writes were lost");
         assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+    }
+}
+
+impl<P: Platform> Attempted for WholePairs<P> {
+    const IN_HANDLER: &'static str = IN_HANDLER;
+    fn attempt(&self) {
+        if let Some(copy) = self.lock.try_read() {
+            self.read(0, copy);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Clients of the reader-writer lock for programs: the one reader that may become the writer.
 
 use crate::Client;
+use crate::handler::{Attempted, drawn};
 use crate::shared::Twins;
 use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
@@ -10,6 +11,10 @@ use lockwright::rwlock::{Fairness, RawRwLock};
 pub const UPGRADE: &str = "rwlock-upgrade";
 /// What [`GivesUpUpgrade`] is selected by.
 pub const GIVES_UP: &str = "rwlock-upgrade-timed";
+/// What [`Upgrades`] with handlers is selected by.
+pub const IN_HANDLER: &str = "rwlock-upgrade-handler";
+/// What [`GivesUpUpgrade`] with handlers is selected by.
+pub const GIVES_UP_IN_HANDLER: &str = "rwlock-upgrade-timed-handler";
 
 /// A lock, and what its holders change or read.
 struct Object<P: Platform, F: Fairness> {
@@ -20,6 +25,31 @@ struct Object<P: Platform, F: Fairness> {
 impl<P: Platform, F: Fairness> Object<P, F> {
     fn new() -> Self {
         Self { lock: RawLock::new(), twins: Twins::new() }
+    }
+    /// Takes it in one of three ways, if that needs no waiting, and gives it back.
+    fn attempt(&self) {
+        let Self { lock, twins } = self;
+        match drawn::<P>(3) {
+            0 if lock.try_lock() => {
+                // SAFETY: taken above.
+                unsafe { twins.increment() };
+                // SAFETY: as above.
+                unsafe { lock.unlock() };
+            }
+            1 if lock.try_lock_shared() => {
+                // SAFETY: read by the caller.
+                unsafe { twins.read_twice() };
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+            }
+            2 if lock.try_lock_upgradable() => {
+                // SAFETY: read by the caller.
+                unsafe { twins.read_twice() };
+                // SAFETY: taken above.
+                unsafe { lock.unlock_upgradable() };
+            }
+            _ => {}
+        }
     }
     /// What must hold when no thread uses it any more.
     fn finish(&self) {
@@ -109,6 +139,13 @@ impl<P: Platform, F: Fairness> Client for Upgrades<P, F> {
     }
 }
 
+impl<P: Platform, F: Fairness> Attempted for Upgrades<P, F> {
+    const IN_HANDLER: &'static str = IN_HANDLER;
+    fn attempt(&self) {
+        self.object.attempt();
+    }
+}
+
 /// Threads with an even number give up at once if they cannot become the writer, and go on as readers; the others
 /// write.
 pub struct GivesUpUpgrade<P: Platform, F: Fairness> {
@@ -161,5 +198,12 @@ impl<P: Platform, F: Fairness> Client for GivesUpUpgrade<P, F> {
     }
     fn finish(&self) {
         self.object.finish();
+    }
+}
+
+impl<P: Platform, F: Fairness> Attempted for GivesUpUpgrade<P, F> {
+    const IN_HANDLER: &'static str = GIVES_UP_IN_HANDLER;
+    fn attempt(&self) {
+        self.object.attempt();
     }
 }

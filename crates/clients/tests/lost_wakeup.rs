@@ -113,7 +113,7 @@ const LATE_BEFORE_IT_TAKES: &[(u16, Until)] = &[
 
 fn spawn<M: NotifiedMutex>(simulation: &mut Simulation<'_>) {
     let client = simulation.alloc(OnePlace::<Sim, M>::new(THREADS));
-    machine::spawn(simulation, client, THREADS);
+    machine::spawn(simulation, client, THREADS, false);
 }
 
 /// The schedule of the story, and what goes wrong, also if all threads run on from its end.

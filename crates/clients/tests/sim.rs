@@ -151,7 +151,7 @@ fn holds_in_schedules(
         let alloc = alloc.expect("both are in their tables");
         let spawn = |simulation: &mut Simulation<'_>| {
             let client = alloc(simulation, threads);
-            machine::spawn(simulation, client, threads);
+            machine::spawn(simulation, client, threads, false);
         };
         let mut explorer = Explorer::new(&machine, 1, config.clone(), &spawn);
         let findings = explorer.explore(&plan, |_| true);

@@ -23,6 +23,9 @@ const DISTURBED: Test = explored(
     "locks_hold_where_signals_interrupt_their_threads_and_in_forked_children",
 );
 
+const PRIORITIES: Test =
+    explored(&["--test", "explored"], "locks_hold_where_a_thread_that_is_woken_runs_at_once");
+
 bugs! {
     "80" AddressReused in &["percpu-rwlock"], seen EDIT {
         what: "Slots name a lock by its address, so the entry of a forgotten guard is taken for the next lock at this address.",
@@ -96,6 +99,23 @@ bugs! {
             }",
         ],
     }
+    "101" NumberUsedAgain in &["mutex"], seen NATIVE_EDIT {
+        what: "A thread has the number of one that has ended, since its stack is where that of the other one was. It gets a reentrant lock that the other one still holds.",
+        source: OURS,
+        tests: [native("reentrant::the_lock_of_a_thread_that_ended_with_it_stays_locked")],
+        edits: [
+            change "native/thread_number.rs": "DRAWN.fetch_add(1, Relaxed).wrapping_mul(APART)"
+                => "(&raw const place).addr() as u64 & !0xffff",
+        ],
+    }
+    "79" BucketSpunFor in &["mutex", "rwlock"], seen EXPLORED_EDIT {
+        what: "A thread that finds a bucket of the table of sleepers in use spins until it is free. If it goes before the thread that uses it, it spins for ever.",
+        source: OURS,
+        tests: [PRIORITIES],
+        edits: [
+            remove "park/bucket.rs": "P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(BUCKET_NAP_NS)));",
+        ],
+    }
     "102" SlotShared in &["percpu-rwlock"], seen EDIT {
         what: "A thread of a forked child asks the kernel for the owner of a slot by a number that means nothing there, and shares the slot with a living thread.",
         source: OURS,
@@ -157,7 +177,7 @@ bugs! {
         what: "A thread without a slot asks the kernel for its number in each read.",
         source: OURS,
         tests: [native("quiet::a_thread_without_a_slot_reads_without_a_system_call_and_its_child_has_a_slot")],
-        edits: [change "percpu_rwlock/claims.rs": "process.found_none() == this_epoch" => "false"],
+        edits: [change "percpu_rwlock/claims.rs": "process.found_none() == as_found" => "false"],
     }
     "109" SleepersForgotten in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "A forked child keeps what the word says of a waiter of its parent, and each release looks for that waiter.",

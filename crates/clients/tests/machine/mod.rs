@@ -7,12 +7,18 @@ use lockwright_sim::{Sim, Simulation, thread, watch};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Adds the threads of a client to a run.
-pub fn spawn<'a>(simulation: &mut Simulation<'a>, client: &'a dyn AnyClient, threads: usize) {
+/// Adds the threads of a client to a run; if they have real-time priorities, they say so.
+pub fn spawn<'a>(
+    simulation: &mut Simulation<'a>,
+    client: &'a dyn AnyClient,
+    threads: usize,
+    by_priority: bool,
+) {
     let running = Rc::new(Cell::new(threads));
     for number in 0..threads {
         let running = Rc::clone(&running);
         simulation.spawn(number as u32, move || {
+            thread::set_must_not_spin(by_priority);
             let body = || client.body(number);
             match client.has_handler() {
                 true => thread::handling(|| client.handle(number), body),
