@@ -47,7 +47,9 @@ const KEPT: &[(&str, &str)] = &[
         REUSED,
     ),
     (
-        "handler handler-timed semaphore-handler condvar-handler resilient-handler fork condvar-fork semaphore-fork",
+        "handler handler-timed semaphore-handler condvar-handler resilient-handler once-call-handler \
+         rwlock-upgrade-handler rwlock-upgrade-timed-handler seqlock-pair-handler fork condvar-fork semaphore-fork \
+         slots-fork",
         DISTURBED,
     ),
 ];

@@ -189,6 +189,23 @@ pub const CLIENTS: &[Client] = &[
         "a signal handler may release and acquire permits of the semaphore that its thread uses",
     ),
     ("condvar-handler", "a signal handler may notify a condition variable that its thread uses"),
+    ("once-call-handler", "a signal handler may ask if a once is done that its thread is calling"),
+    (
+        "seqlock-pair-handler",
+        "a signal handler may try to read the sequence lock that its thread is writing or reading",
+    ),
+    (
+        "rwlock-upgrade-handler",
+        "a signal handler may try the lock that its thread is upgrading or downgrading",
+    ),
+    (
+        "rwlock-upgrade-timed-handler",
+        "a signal handler may try the lock whose upgrade its thread gives up",
+    ),
+    (
+        "slots-fork",
+        "each thread of a forked child has a slot of its own to read in, and none of a gone thread",
+    ),
     ("fork", "a forked child may use a lock that its parent's threads were using"),
     (
         "condvar-fork",
