@@ -40,7 +40,7 @@ fn a_mistyped_name_gets_the_nearest_one() {
             "explore --bug 32a --json out.json",
             "`cargo xtask zoo --only 32a` in the source tree (fairness (simulated))",
         ),
-        ("explore --bug 86", "`cargo xtask zoo --only 86` in the source tree (native tests)"),
+        ("explore --bug 87", "`cargo xtask zoo --only 87` in the source tree (native tests)"),
         ("explore --on x5_4", "x5-4"),
         ("bench --workload opne1", "open1"),
         ("bench --workload hadoff", "handoff"),
