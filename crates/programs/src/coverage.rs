@@ -317,6 +317,8 @@ fn is_possible(kind: LockKind, method: Method, state: State) -> bool {
             matches!(state, State::Free | State::Forked) && !(is_change && state == State::Forked)
         }
         State::Free => !is_guard,
+        // A closure that runs counts as a wait.
+        State::Held if kind == LockKind::Once => false,
         State::Held | State::Contended => !is_change,
         // A mutex of which a guard is leaked has no other.
         State::Leaked if kind.is_mutex() && is_guard && !kind.is_reentrant() => false,

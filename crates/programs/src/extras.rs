@@ -5,7 +5,7 @@ use crate::generate::{Generator, ProgramLimits};
 use crate::program::{Act, GuardsLeft, Limit, LockKind, Op, Priority, Program};
 use crate::world::LOCKS_MAX;
 
-/// Added to the seed.
+/// Makes another seed of a seed.
 const SECOND: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Adds it. The program has to be made right afterwards.

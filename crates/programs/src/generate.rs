@@ -167,7 +167,7 @@ impl Generator {
     pub fn ops(&mut self, steps: usize) -> Vec<Op> {
         (0..steps).map(|_| self.op()).collect()
     }
-    pub fn op(&mut self) -> Op {
+    fn op(&mut self) -> Op {
         if self.limits.has_forks && self.one_in(24) {
             // The steps of a child cost little next to the fork.
             let steps = self.rng.usize(1..=16);
