@@ -49,7 +49,7 @@ pub trait Process {
     fn slot(&self, at: usize) -> &ReaderSlot<Self::Platform>;
     /// The table of locks that belongs to a slot.
     fn held(&self, at: usize) -> &HeldTable<Self::Platform>;
-    /// The fork epoch of the slot's owner, how often it has [changed hands](after), and the number of its thread. 0: a
+    /// The fork epoch of the slot's owner, how often it has changed hands, and the number of its thread. 0: a
     /// thread is about to have it.
     fn owner(&self, at: usize) -> &AtomicU64;
     /// How many slots were ever claimed.
