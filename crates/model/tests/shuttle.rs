@@ -64,7 +64,7 @@ fn is_found_and_replayed(client: &str, run: &ShuttleRun) {
 #[test]
 fn a_violation_is_found_by_every_scheduler_and_replayed() {
     for scheduler in SCHEDULERS {
-        for threads in [4, 8, 16] {
+        for threads in THREADS {
             let run = ShuttleRun::new(threads, 2000).by(scheduler.clone());
             is_found_and_replayed("exclusion", &run);
         }

@@ -1,7 +1,7 @@
 //! A program as Rust.
 
 use crate::program::{
-    Act, Change, GuardsLeft, Limit, LockKind, OnceCall, Op, PERMITS, Priority, Program, Time,
+    Act, Change, GuardsLeft, Limit, LockKind, OnceCall, Op, PERMITS, Priority, Program, Time, ends,
 };
 use std::fmt::Write;
 
@@ -32,14 +32,14 @@ pub fn print(program: &Program) -> String {
         out.line(1, "});");
     }
     out.text += "}\n";
-    if program.phases.iter().flat_map(|phase| &phase.threads).any(|ops| ends(ops)) {
+    if program.phases.iter().flat_map(|phase| &phase.threads).any(|ops| has_end(ops)) {
         out.text += "\n/// Runs in a thread, and waits for its end.\nfn in_a_thread(life: impl FnOnce() + Send) {\n    std::thread::scope(|scope| scope.spawn(life).join().unwrap());\n}\n";
     }
     out.text
 }
 
-fn ends(ops: &[Op]) -> bool {
-    ops.iter().any(|op| matches!(op, Op::End(_)))
+fn has_end(ops: &[Op]) -> bool {
+    ends(ops).next().is_some()
 }
 
 fn new(kind: LockKind) -> String {
@@ -87,7 +87,7 @@ struct Printer {
 impl Printer {
     /// The steps of a thread, or of those that come one after the other in its place.
     fn thread(&mut self, ops: &[Op], kinds: &[LockKind]) {
-        let depth = if ends(ops) { 4 } else { 3 };
+        let depth = if has_end(ops) { 4 } else { 3 };
         for life in ops.split_inclusive(|op| matches!(op, Op::End(_))) {
             self.held.clear();
             self.raised = None;

@@ -348,7 +348,7 @@ pub struct Program {
 }
 
 /// The steps at which the thread ends.
-fn ends(ops: &[Op]) -> impl Iterator<Item = usize> {
+pub fn ends(ops: &[Op]) -> impl Iterator<Item = usize> {
     ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::End(_))).map(|(step, _)| step)
 }
 

@@ -5,7 +5,7 @@ use crate::park::SleepSlots;
 use crate::platform::Sim;
 use core::cell::Cell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 use lockwright::held::HeldTable;
 use lockwright::percpu_rwlock::ReaderSlot;
 
@@ -16,7 +16,6 @@ pub struct Claims {
     pub owners: Vec<AtomicU64>,
     pub used: AtomicUsize,
     pub next: AtomicUsize,
-    pub claims: AtomicU32,
     pub life: AtomicU64,
     pub handles_forks: Cell<bool>,
 }
@@ -31,7 +30,6 @@ impl Claims {
             owners: numbers.map(|_| AtomicU64::new(0)).collect(),
             used: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
-            claims: AtomicU32::new(0),
             life: AtomicU64::new(0),
             handles_forks: Cell::new(false),
         }

@@ -338,10 +338,10 @@ macro_rules! rwlock_types {
         ///
         /// # Errors and panics
         ///
-        /// A thread that takes a lock which it holds waits for ever; so does a thread that reads while
-        /// it already reads, if a writer has queued in between (unless the thread is urgent the second time). A panic
-        /// in the critical section unlocks the lock. If guards are leaked until 2^22 readers hold the lock, `read` ends
-        /// the process with a message, and `try_read` returns `None`.
+        /// A thread that takes a lock which it holds waits for ever. So does a thread that reads while it already
+        /// reads, if a writer has queued in between (unless the thread is urgent the second time). A panic in the
+        /// critical section unlocks the lock. If guards are leaked until 2^22 readers hold the lock, `read` ends the
+        /// process with a message, and `try_read` returns `None`.
         ///
         /// # Signals and fork
         ///

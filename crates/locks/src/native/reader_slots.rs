@@ -137,7 +137,6 @@ impl Process for Statics {
     type Platform = Native;
     const FEW: usize = 16;
     const LOOKS_MAX: usize = 64;
-    const HAS_COPIES: bool = cfg!(lockwright_c);
 
     #[inline(always)]
     fn slots_max(&self) -> usize {
@@ -159,8 +158,9 @@ impl Process for Statics {
     fn next(&self) -> &AtomicUsize {
         &NEXT
     }
-    fn claims(&self) -> &AtomicU32 {
-        &CLAIMS
+    fn claims(&self) -> Option<&AtomicU32> {
+        let claims: &AtomicU32 = &CLAIMS;
+        cfg!(lockwright_c).then_some(claims)
     }
     #[inline(always)]
     fn life(&self) -> &AtomicU64 {
@@ -222,6 +222,7 @@ unsafe extern "C" fn begin_life() {
 mod tests {
     use super::*;
     use claims::{ADOPTED, ADOPTIONS, append, epoch_of, number_in, owner, reclaim};
+    use std::cell::Cell;
     use std::sync::{Mutex, PoisonError};
     use std::thread;
 
@@ -276,5 +277,103 @@ mod tests {
             thread::spawn(|| assert!(Native::reader_slot().is_some())).join().expect("no panic");
         }
         assert!(Native::reader_slots() < many / 2, "{} slots", Native::reader_slots());
+    }
+
+    /// What copies of this library share in a process with one slot.
+    #[derive(Default)]
+    struct Shared {
+        slot: ReaderSlot<Native>,
+        held: HeldTable<Native>,
+        owner: AtomicU64,
+        used: AtomicUsize,
+        next: AtomicUsize,
+        claims: AtomicU32,
+        life: AtomicU64,
+        has_first_ended: AtomicBool,
+    }
+
+    /// A copy, as a thread uses it.
+    struct OneCopy<'a> {
+        shared: &'a Shared,
+        thread: u32,
+        mine: Cell<Option<usize>>,
+        found_none: Cell<u64>,
+        /// How often it has asked for its number.
+        questions: Cell<u32>,
+    }
+
+    impl<'a> OneCopy<'a> {
+        fn of(shared: &'a Shared, thread: u32) -> Self {
+            let (mine, found_none, questions) = Default::default();
+            Self { shared, thread, mine, found_none, questions }
+        }
+    }
+
+    impl Process for OneCopy<'_> {
+        type Platform = Native;
+        const FEW: usize = 1;
+        const LOOKS_MAX: usize = 1;
+
+        fn slots_max(&self) -> usize {
+            1
+        }
+        fn slot(&self, _at: usize) -> &ReaderSlot<Native> {
+            &self.shared.slot
+        }
+        fn held(&self, _at: usize) -> &HeldTable<Native> {
+            &self.shared.held
+        }
+        fn owner(&self, _at: usize) -> &AtomicU64 {
+            &self.shared.owner
+        }
+        fn used(&self) -> &AtomicUsize {
+            &self.shared.used
+        }
+        fn next(&self) -> &AtomicUsize {
+            &self.shared.next
+        }
+        fn claims(&self) -> Option<&AtomicU32> {
+            Some(&self.shared.claims)
+        }
+        fn life(&self) -> &AtomicU64 {
+            &self.shared.life
+        }
+        fn mine(&self) -> Option<usize> {
+            self.mine.get()
+        }
+        fn set_mine(&self, at: Option<usize>) {
+            self.mine.set(at);
+        }
+        fn found_none(&self) -> u64 {
+            self.found_none.get()
+        }
+        fn set_found_none(&self, as_found: u64) {
+            self.found_none.set(as_found);
+        }
+        fn epoch(&self) -> u32 {
+            0
+        }
+        fn thread_number(&self) -> u32 {
+            self.questions.set(self.questions.get() + 1);
+            self.thread
+        }
+        fn is_gone(&self, thread: u32) -> bool {
+            thread == 1 && self.shared.has_first_ended.load(Relaxed)
+        }
+        fn handle_forks(&self) {}
+    }
+
+    #[test]
+    fn a_thread_without_a_slot_asks_again_only_when_a_copy_has_claimed_one() {
+        let shared = Shared::default();
+        assert_eq!(claims::claim(&OneCopy::of(&shared, 1)), Some(0));
+        let [one, other] = [2, 2].map(|thread| OneCopy::of(&shared, thread));
+        for _ in 0..3 {
+            assert_eq!((claims::claim(&one), one.questions.get()), (None, 1));
+        }
+        shared.has_first_ended.store(true, Relaxed);
+        assert_eq!((claims::claim(&one), one.questions.get()), (None, 1), "nobody has told it");
+        assert_eq!(claims::claim(&other), Some(0));
+        assert_eq!(claims::claim(&one), Some(0), "the slot of the thread, by the other copy");
     }
 }

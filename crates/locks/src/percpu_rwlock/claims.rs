@@ -40,8 +40,6 @@ pub trait Process {
     const FEW: usize;
     /// How many slots a search looks at, once all were claimed: each look is a system call.
     const LOOKS_MAX: usize;
-    /// Other copies of this code may claim slots in the same process.
-    const HAS_COPIES: bool = false;
 
     /// How many slots there are.
     fn slots_max(&self) -> usize;
@@ -56,8 +54,10 @@ pub trait Process {
     fn used(&self) -> &AtomicUsize;
     /// Where the next search for a slot begins, once all were claimed.
     fn next(&self) -> &AtomicUsize;
-    /// How often a thread has claimed a slot, if there are copies.
-    fn claims(&self) -> &AtomicU32;
+    /// How often a thread has claimed a slot, if other copies of this code may do so in the same process.
+    fn claims(&self) -> Option<&AtomicU32> {
+        None
+    }
     /// The life of the process: the fork epoch of the child in which the handler ran last in the upper half, the slot
     /// that was carried over there in the lower, plus one.
     fn life(&self) -> &AtomicU64;
@@ -127,7 +127,7 @@ pub fn prepare(process: &impl Process) {
 pub fn claim<S: Process>(process: &S) -> Option<usize> {
     let this_epoch = u64::from(process.epoch()) + 1;
     // ordering: Relaxed; what the caller has claimed itself, by another copy, is counted.
-    let claims = if S::HAS_COPIES { process.claims().load(Relaxed) } else { 0 };
+    let claims = process.claims().map_or(0, |claims| claims.load(Relaxed));
     let as_found = this_epoch << 32 | u64::from(claims);
     // No system call for a thread that has none, unless another copy of this library may have found it one.
     if process.found_none() == as_found {
@@ -163,18 +163,19 @@ pub fn claim<S: Process>(process: &S) -> Option<usize> {
     let mine = left.or_else(|| append(process, me));
     process.set_mine(mine);
     process.set_found_none(if mine.is_none() { as_found } else { 0 });
-    if S::HAS_COPIES && mine.is_some() {
+    if let Some(claims) = process.claims().filter(|_| mine.is_some()) {
         // ordering: Relaxed; for the caller itself.
-        process.claims().fetch_add(1, Relaxed);
+        claims.fetch_add(1, Relaxed);
     }
     mine
 }
 
 /// The slot that the caller has claimed by another copy of this library: it is to have one slot, in which each copy
 /// finds what it reads. Or one that it finds after a thread that had its number.
-fn of_other_copy<S: Process>(process: &S, me: u64, used: usize) -> Option<usize> {
+fn of_other_copy(process: &impl Process, me: u64, used: usize) -> Option<usize> {
+    process.claims()?;
     let slots = process.slots_max();
-    if S::HAS_COPIES { (0..used).find(|at| adopt(process, at % slots, me)) } else { None }
+    (0..used).find(|at| adopt(process, at % slots, me))
 }
 
 /// The caller, as the owner of a slot that has been `owner`'s in the same life. It is another number also if the caller

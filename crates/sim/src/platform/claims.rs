@@ -3,7 +3,7 @@
 use super::Sim;
 use crate::claims::Claims;
 use crate::switch::Here;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 use lockwright::held::HeldTable;
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{self, Process};
@@ -55,9 +55,6 @@ impl Process for Claims {
     }
     fn next(&self) -> &AtomicUsize {
         &self.next
-    }
-    fn claims(&self) -> &AtomicU32 {
-        &self.claims
     }
     fn life(&self) -> &AtomicU64 {
         &self.life
