@@ -7,6 +7,8 @@
 //! - The headers, and what `pkg-config` reads.
 
 use crate::install::{cargo, cc, succeed};
+use crate::licences;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,15 +20,18 @@ const STATIC: &str = "liblockwright.a";
 const LINK: &str = "liblockwright.so";
 const HEADERS: [&str; 2] = ["lockwright.h", "lockwright.hpp"];
 
-/// Builds the library and installs it below `place`, from where it is used as `prefix`. Returns what it has installed.
-pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Vec<PathBuf>, String> {
+/// What was installed, and the folders of the crates that it is made of.
+type Installed = (Vec<PathBuf>, BTreeSet<PathBuf>);
+
+/// Builds the library and installs it below `place`, from where it is used as `prefix`.
+pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Installed, String> {
     let (sources, built) = (root.join(FOLDER), root.join("target/c-library"));
     let folders = ["lib", "lib/pkgconfig", "include"].map(|folder| place.join(folder));
     let [lib, pkgconfig, include] = &folders;
     for folder in &folders {
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let archive = build(root, &built)?;
+    let (archive, crates) = build(root, &built)?;
     let map = sources.join("lockwright.map");
     let names = exported(&read(&map)?);
     let mut installed = vec![lib.join(SHARED), lib.join(LINK), lib.join(STATIC)];
@@ -44,16 +49,16 @@ pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Vec<PathBuf>,
     let text = text.replace("@PREFIX@", &prefix.display().to_string());
     write(&description, &text.replace("@VERSION@", env!("CARGO_PKG_VERSION")))?;
     installed.push(description);
-    Ok(installed)
+    Ok((installed, crates))
 }
 
-/// The compiler's static library.
-fn build(root: &Path, built: &Path) -> Result<PathBuf, String> {
+/// The compiler's static library, and the crates that it is made of.
+fn build(root: &Path, built: &Path) -> Result<(PathBuf, BTreeSet<PathBuf>), String> {
     let mut cargo = cargo(root, "lockwright-c", built, "--cfg lockwright_c -C panic=abort");
     // Copied into programs, so without what is not called.
     cargo.env("CARGO_PROFILE_RELEASE_LTO", "fat").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
-    succeed(cargo)?;
-    Ok(built.join("release/liblockwright_c.a"))
+    let crates = licences::built(cargo)?;
+    Ok((built.join("release/liblockwright_c.a"), crates))
 }
 
 fn link_shared(archive: &Path, map: &Path, library: &Path) -> Result<(), String> {

@@ -46,7 +46,8 @@ const PROGRAMS: &[Command] = &[Command {
         "Build two libraries and put them into DIR. liblockwright is for programs",
         "in C and C++. liblockwright-pthread.so takes the place of glibc's mutexes,",
         "condition variables and reader-writer locks in a program that is started",
-        "with it in LD_PRELOAD. Needs a C compiler.",
+        "with it in LD_PRELOAD. Needs a C compiler. The texts of the licences go to",
+        "share/doc/lockwright.",
     ],
     run: |given| tool(install::Request::of(given), install::run),
 }];

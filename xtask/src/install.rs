@@ -1,11 +1,14 @@
 //! `cargo xtask install`: builds the libraries for programs that are not in Rust, and puts them where they belong: the
-//! one that takes the place of glibc's locks, and [the one with an interface of its own](crate::c_library).
+//! one that takes the place of glibc's locks, and [the one with an interface of its own](crate::c_library). With them
+//! come [the texts of licences](crate::licences).
 //!
 //! The compiler's own way to make a shared library ignores a list of versions. So it makes a static one, and the C
 //! compiler links that with the C sources.
 
 use crate::c_library;
+use crate::licences;
 use crate::options::not_an_option;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,19 +65,24 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let folder = place.join("lib");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let library = folder.join(LIBRARY);
-    link(&root.join(SOURCES), &build(root)?, &library)?;
+    let (archive, mut crates) = build(root)?;
+    link(&root.join(SOURCES), &archive, &library)?;
     println!("{}", library.display());
-    for file in c_library::install(root, prefix, &place)? {
+    let (files, more) = c_library::install(root, prefix, &place)?;
+    for file in files {
         println!("{}", file.display());
     }
+    crates.extend(more);
+    println!("{}", licences::install(root, &crates, &place)?.display());
     Ok(true)
 }
 
-/// The static library.
-fn build(root: &Path) -> Result<PathBuf, String> {
+/// The static library, and the crates that it is made of.
+fn build(root: &Path) -> Result<(PathBuf, BTreeSet<PathBuf>), String> {
     let target = root.join("target/preload");
-    succeed(cargo(root, "lockwright-pthread", &target, "--cfg lockwright_preload"))?;
-    Ok(target.join("release/liblockwright_pthread.a"))
+    let cargo = cargo(root, "lockwright-pthread", &target, "--cfg lockwright_preload");
+    let crates = licences::built(cargo)?;
+    Ok((target.join("release/liblockwright_pthread.a"), crates))
 }
 
 /// Builds the static library of a package with these flags. In a folder of its own: another build has other flags.

@@ -13,6 +13,7 @@ mod full;
 mod fuzz;
 mod install;
 mod kernel;
+mod licences;
 mod limit;
 mod markdown;
 mod minutes;

@@ -172,6 +172,24 @@ fn the_versions_of_the_header_and_of_the_package_are_those_of_the_crate() {
     assert!(!description.contains(&stage().display().to_string()));
 }
 
+/// The libraries are copies of our sources, of those of some crates, and of a part of the standard library.
+#[test]
+fn the_texts_of_the_licences_are_installed() {
+    let text = |name: &str| fs::read_to_string(installed("share/doc/lockwright").join(name));
+    for ours in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let source = fs::read_to_string(source("../..").join(ours)).expect("a text");
+        assert_eq!(text(ours).expect("it is installed"), source);
+    }
+    let folder = fs::read_dir(installed("share/doc/lockwright")).expect("a folder");
+    let names: Vec<_> = folder.flatten().map(|entry| entry.file_name()).collect();
+    let has = |name: &str| names.iter().any(|it| it.to_string_lossy().starts_with(name));
+    assert!(["rustix-", "bitflags-", "linux-raw-sys-"].iter().all(|name| has(name)), "{names:?}");
+    match installed("share/doc/lockwright/rust").is_dir() {
+        true => assert!(text("rust/COPYRIGHT-library.html").is_ok_and(|text| text.len() > 1_000)),
+        false => println!("the toolchain has no licences of the standard library: not checked"),
+    }
+}
+
 #[test]
 fn programs_ask_for_the_library_by_its_name_of_version_0() {
     let compiler = compilers(&["cc"])[0];

@@ -1,0 +1,156 @@
+//! The texts of licences that `cargo xtask install` puts next to the libraries: ours, and those of what is in them.
+//!
+//! The libraries contain a part of the standard library of Rust, and some crates. Both ask that their notices go with
+//! copies.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Below the folder that is installed to.
+const FOLDER: &str = "share/doc/lockwright";
+/// Ours, at the root of the repository.
+const OURS: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+/// Of the standard library, in the folder of documents of a toolchain: one file and one folder.
+const OF_RUST: (&str, &str) = ("COPYRIGHT-library.html", "licenses");
+/// How names of such files begin.
+const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
+
+/// Copies the texts below `place`: ours, and those of the crates with these folders. Returns where they are.
+pub fn install(root: &Path, crates: &BTreeSet<PathBuf>, place: &Path) -> Result<PathBuf, String> {
+    let folder = place.join(FOLDER);
+    for name in OURS {
+        copy(&root.join(name), &folder.join(name))?;
+    }
+    for sources in crates {
+        let texts = texts_in(sources)?;
+        if texts.is_empty() {
+            return Err(format!("{}: no text of a licence", sources.display()));
+        }
+        let to = folder.join(sources.file_name().unwrap_or_default());
+        for text in texts {
+            copy(&text, &to.join(text.file_name().unwrap_or_default()))?;
+        }
+    }
+    of_rust(root, &folder.join("rust"))?;
+    Ok(folder)
+}
+
+/// Runs a command of cargo that builds a library. Returns the folders of the crates that it is made of, without those
+/// of this repository. A folder is named after its crate and the version.
+pub fn built(mut cargo: Command) -> Result<BTreeSet<PathBuf>, String> {
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    Ok(output(cargo)?.lines().filter_map(made_of).collect())
+}
+
+/// What a line of cargo's says about a crate that is in the library.
+fn made_of(line: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    let is_ours = message["package_id"].as_str()?.starts_with("path+");
+    let is_in = message["target"]["kind"].as_array()?.iter().any(|kind| kind == "lib");
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    (!is_ours && is_in).then(|| folder.to_path_buf())
+}
+
+/// The files of a folder that are the texts of licences, by their names.
+fn texts_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let is_text = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+        path.is_file() && BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    };
+    Ok(entries.flatten().map(|entry| entry.path()).filter(is_text).collect())
+}
+
+/// What the toolchain has. A toolchain of a distribution may have none; then the distribution has them elsewhere.
+fn of_rust(root: &Path, to: &Path) -> Result<(), String> {
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--print", "sysroot"]).current_dir(root);
+    let sysroot = output(rustc)?;
+    let documents = Path::new(sysroot.trim()).join("share/doc/rust");
+    let (list, texts) = (documents.join(OF_RUST.0), documents.join(OF_RUST.1));
+    if !list.is_file() || !texts.is_dir() {
+        eprintln!(
+            "The licences of Rust's standard library, a part of which is in the libraries, are not in {}",
+            documents.display()
+        );
+        return Ok(());
+    }
+    copy(&list, &to.join(OF_RUST.0))?;
+    let says = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let entries = fs::read_dir(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
+    // The folder is that of the whole toolchain.
+    let is_named = |text: &PathBuf| {
+        let licence = text.file_stem().unwrap_or_default().to_string_lossy();
+        text.is_file() && says.contains(&*licence)
+    };
+    for text in entries.flatten().map(|entry| entry.path()).filter(is_named) {
+        copy(&text, &to.join(OF_RUST.1).join(text.file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
+fn output(mut command: Command) -> Result<String, String> {
+    let output = command.stderr(std::process::Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("{command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{command:?}: {}", output.status)),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let error = |error: std::io::Error| format!("{}: {error}", to.display());
+    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(error)?;
+    // The text, not the rights of the file: sources of a registry may be read-only.
+    let text = fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    fs::write(to, text).map_err(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_of_others_that_are_in_the_library_are_found() {
+        let line = |package: &str, kind: &str| {
+            let target = format!(r#""target": {{ "kind": ["{kind}"] }}"#);
+            let path = r#""manifest_path": "/registry/one-1.2.3/Cargo.toml""#;
+            made_of(&format!(r#"{{ "package_id": "{package}", {target}, {path} }}"#))
+        };
+        let of_others = "registry+https://github.com/rust-lang/crates.io-index#one@1.2.3";
+        assert_eq!(line(of_others, "lib"), Some("/registry/one-1.2.3".into()));
+        assert_eq!(line(of_others, "custom-build"), None);
+        assert_eq!(line("path+file:///here#ours@0.1.0", "lib"), None);
+        assert_eq!(made_of(r#"{ "reason": "build-finished", "success": true }"#), None);
+    }
+
+    /// The sources say under which licence they are; the text is next to them.
+    #[test]
+    fn each_licence_that_a_source_names_has_its_text_in_the_repository() {
+        let sources = crate::tidy::sources(&crate::root());
+        let of = |source: &crate::tidy::Source| {
+            let first = source.text.lines().next()?;
+            let (_, licences) = first.split_once("SPDX-License-Identifier: ")?;
+            let licences = licences.trim_end_matches("*/").trim();
+            Some((source.path.clone(), licences.split(" OR ").map(str::to_owned).collect::<Vec<_>>()))
+        };
+        let named: Vec<_> = sources.iter().filter_map(of).collect();
+        assert!(named.len() >= 8, "{}", named.len());
+        for (path, licences) in named {
+            let folder = crate::root().join(&path);
+            let folder = folder.parent().expect("a folder");
+            for licence in licences {
+                let text = fs::read_to_string(folder.join(format!("LICENSE-{licence}")));
+                let text = text.unwrap_or_else(|error| panic!("{path}: {licence}: {error}"));
+                let title = match &*licence {
+                    "MIT" => "Permission is hereby granted",
+                    "GPL-2.0" => "GNU GENERAL PUBLIC LICENSE\n                       Version 2, June 1991",
+                    other => panic!("{path}: what does the text of {other} look like?"),
+                };
+                assert!(text.contains(title), "{path}: {licence}");
+            }
+        }
+    }
+}
