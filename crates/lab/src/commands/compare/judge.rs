@@ -75,7 +75,7 @@ impl Evidence<'_> {
     }
     /// A number of all cells of a group.
     fn overall(&self, group: CellGroup, get: FromOverall) -> Option<Reading> {
-        let all = Overall::of(self.contests, group, self.seed)?;
+        let all = Overall::of(self.contests, group, Contest::ratios_for_goals, self.seed)?;
         let meant: Vec<_> = MATRIX.iter().filter(|cell| group.has(cell)).collect();
         let has_usual_peers = meant.iter().all(|cell| self.has_usual_peers.in_cell(cell));
         let (estimate, cell) = get(&all)?;

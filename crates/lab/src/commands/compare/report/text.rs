@@ -105,7 +105,7 @@ fn together(all: &Overall, [cell, kind]: [&str; 2]) -> String {
 fn at_bound(all: &Overall) -> String {
     let bound = match all.at_bound {
         0 => String::new(),
-        count => format!("; {count} of them at the bound that the CPUs set, which counts as 1"),
+        count => format!("; {count} of them at the bound that the CPUs set"),
     };
     let cpu = all.cpu_per_op;
     let cpu = cpu.map_or_else(String::new, |cpu| {
