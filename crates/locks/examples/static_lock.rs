@@ -1,4 +1,4 @@
-//! Locks in statics: no set-up, no allocation, four bytes next to the value.
+//! Locks in statics: no set-up, no allocation, four or eight bytes next to the value.
 //!
 //! `cargo run --release --package lockwright --example static_lock`
 

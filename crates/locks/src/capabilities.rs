@@ -120,14 +120,14 @@ pub trait ProgramMutex: TimedLock {
     fn lock_asleep(&self);
     /// Returns `true` if releases of this mutex look for sleepers at the same place as those of `other`.
     fn shares_bucket_with(&self, other: &Self) -> bool;
-    /// Releases it for the thread that has slept longest, if any thread sleeps.
+    /// Releases it for a thread that sleeps, if any does.
     ///
     /// # Safety
     /// The caller owns it.
     unsafe fn unlock_fair(&self);
 }
 
-/// Its every release is for the thread that has slept longest.
+/// Its every release is for a thread that sleeps.
 impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawFairMutex<P, S> {
     fn calm(&self) {
         RawMutex::calm(self);

@@ -55,12 +55,16 @@
 //!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
+//! - From `parking_lot`: a wait for a [`Condvar`] can end without a notification, so it must be in a loop.
+//! - From `parking_lot`: readers that leave no gap keep a writer of an [`RwLock`] out for ever. They do not in a
+//!   [`FairRwLock`].
 //! - From `parking_lot`: there is no deadlock detection, and one [`Condvar`] may be used with several mutexes.
 //! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
 //!   late if a writer waits.
 //! - The guards of [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`] and
 //!   [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have guards that can be sent.
-//! - Locks call the system call `membarrier`; see [Environment](#environment).
+//! - Locks call the system call `membarrier`, which interrupts the CPUs that run the process. Under a system call filter
+//!   a lock can abort the process; see [Environment](#environment).
 //!
 //! # Plug-ins
 //!
@@ -89,7 +93,7 @@
 //! |---|---|
 //! | x86-64 with glibc | everything: the tests, the checkers and the measurements run there |
 //! | x86-64 with musl | the tests of this crate |
-//! | AArch64 with glibc | the unit tests and small programs, in an emulator. That says nothing about memory ordering, which the model checkers explore, or about speed |
+//! | AArch64 with glibc | never run on hardware. The unit tests and small programs, in an emulator: that says nothing about memory ordering, which the model checkers explore, or about speed |
 //! | RISC-V (64 bits), LoongArch (64 bits) | nothing: the crate is only compiled for them |
 //!
 //! Elsewhere, Android included, a build with feature `std` ends with one error. Without `std` the crate also compiles for
@@ -108,13 +112,16 @@
 //! | `arc_lock` | no | with a version of `lock_api`: `lock_arc`, `read_arc` and the like for locks in an `Arc`, whose guards have no lifetime |
 //! | `serde` | no | with a version of `lock_api`: its types can be serialized and deserialized with serde |
 //!
-//! Without `std` the crate is `no_std` and has no platform: see [below](#for-lock-builders).
+//! Without `std` the crate is `no_std` and has no platform: there are algorithms, and no lock works until you implement
+//! one. See [below](#for-lock-builders).
 //!
 //! # Environment
 //!
 //! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first needs `membarrier`, keeps locks from interrupting other CPUs
 //! with that system call. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A
-//! program that installs a system call filter calls [`native::prepare`] first.
+//! program that installs a system call filter calls [`native::prepare`] first, and reads there what a filter must allow:
+//! if it refuses `membarrier` and `sched_setaffinity` after locks came to rely on them, a lock aborts the process.
+//! `docs/choosing.md` of the repository says why this is on here and off in the library that replaces glibc's locks.
 //!
 //! `LOCKWRIGHT_` and the name of a [tunable](tunables) in capital letters sets that tunable, as
 //! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. A variable with a

@@ -411,7 +411,7 @@ locks! { $ P;
     cna_mutex: "cna-mutex", Combination, crate::mutex::RawCnaMutex<P> [deadline condvar],
         "`CnaMutex` for programs: the mutex whose waiters spin in CNA order";
     fair_mutex: "fair-mutex", Product, crate::mutex::RawFairMutex<P> [deadline],
-        "`FairMutex` for programs: each release is for the thread that has slept longest";
+        "`FairMutex` for programs: each release is for a thread that sleeps";
     rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P> [deadline],
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
     rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair> [deadline],

@@ -4,11 +4,22 @@
 //!
 //! ```toml
 //! [patch.crates-io]
-//! parking_lot = { git = "https://github.com/lockwright/lockwright" }
+//! parking_lot = { path = "../lockwright/packages/parking_lot" }
 //! ```
 //!
-//! Types, functions and features have the names, the meaning and the signatures of parking_lot 0.12.5. What differs:
+//! Here the repository of Lockwright is in the folder `lockwright` next to the program.
 //!
+//! Types, functions and features have the names and the signatures of parking_lot 0.12.5. **They do not promise all
+//! that parking_lot's do:**
+//!
+//! - **A wait for a [`Condvar`] can end without a notification.** parking_lot promises that it does not. Look for
+//!   `wait`, `wait_for` and `wait_until` that are not in a loop, in your crates and in each crate that you patch.
+//! - **Readers that leave no gap keep a writer of an [`RwLock`] out for ever**, and a reader that upgrades, too. With
+//!   parking_lot neither side starves.
+//! - **A newly arriving thread takes a free [`Mutex`] although others wait**, until a thread that was woken has found
+//!   it held for 4 ms. With parking_lot an unlock hands it over about every 0.5 ms.
+//! - **Locks call membarrier(2)**, which interrupts every CPU that runs the process. Under a system call filter a lock
+//!   can abort the process; [`prepare`](lockwright::native::prepare) says when.
 //! - It works on Linux with x86-64, AArch64, RISC-V and LoongArch. Other targets are refused when it is compiled.
 //! - Feature `deadlock_detection` is refused: Lockwright has no deadlock detector.
 //! - Features `hardware-lock-elision` and `nightly` change nothing.

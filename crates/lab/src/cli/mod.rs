@@ -13,7 +13,7 @@ use lockwright_cells::error::Error;
 use lockwright_report::{DocumentArgs, print};
 use std::process::ExitCode;
 
-/// Locks from the Linux kernel for any program: measure, torture and simulate them
+/// Locks from the Linux kernel for programs on Linux: measure, torture and simulate them
 #[derive(Debug, Parser)]
 #[command(name = "lockwright", version, max_term_width = 100, disable_help_subcommand = true)]
 pub struct Cli {

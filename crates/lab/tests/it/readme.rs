@@ -74,3 +74,58 @@ fn the_programs_of_the_documents_run_and_that_of_the_readme_prints_what_it_says(
     let printed = stdout(&scratch.run(blocks(&readme, "rust")[0]));
     assert_eq!(printed.lines().collect::<Vec<_>>(), promised_lines(&readme));
 }
+
+#[test]
+fn docs_choosing_has_the_sizes_of_the_types() {
+    use lockwright::{
+        Barrier, CnaMutex, CnaSpinLock, FairMutex, FairRwLock, Mutex, Once, PercpuRwLock, QRwLock,
+        ReentrantMutex, RwLock, RwSemLock, Semaphore, SpinLock,
+    };
+    let choosing = document("docs/choosing.md");
+    let (_, table) = choosing.split_once("\n## What they are\n").expect("the heading");
+    macro_rules! each {
+        ($($name:literal: $lock:ty),+ $(,)?) => {$({
+            let row = table.lines().find(|row| row.starts_with(&format!("| `{}` |", $name)));
+            let bytes = row.and_then(|row| row.split('|').nth(2)).map(str::trim);
+            assert_eq!(bytes, Some(&*size_of::<$lock>().to_string()), "{}", $name);
+        })+};
+    }
+    each! {
+        "Mutex": Mutex<()>, "CnaMutex": CnaMutex<()>, "FairMutex": FairMutex<()>,
+        "ReentrantMutex": ReentrantMutex<()>, "RwLock": RwLock<()>, "FairRwLock": FairRwLock<()>,
+        "PercpuRwLock": PercpuRwLock<()>, "RwSemLock": RwSemLock<()>, "QRwLock": QRwLock<()>,
+        "Semaphore": Semaphore, "Once": Once, "Barrier": Barrier, "SpinLock": SpinLock<()>,
+        "CnaSpinLock": CnaSpinLock<()>,
+    }
+}
+
+/// A reader of any of these changes the locks of a program, and may read no other one.
+#[test]
+fn each_list_of_differences_from_parking_lot_has_those_that_break_a_program() {
+    let places = [
+        "README.md",
+        "docs/migrating.md",
+        "docs/programs.md",
+        "packages/parking_lot/src/lib.rs",
+        "crates/locks/src/lib.rs",
+    ];
+    for place in places {
+        // Without the ends of lines, and what begins a comment.
+        let text = document(place).replace("//!", " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for difference in ["end without a notification", "for ever", "embarrier", "abort"] {
+            assert!(text.contains(difference), "{place}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn the_patch_is_the_same_in_both_places() {
+    let lines = |text: &str, language: &str| {
+        let block = blocks(text, language).into_iter().find(|it| it.contains("[patch.crates-io]"));
+        let line = block.expect("the lines").lines().nth(1).expect("the second line").to_owned();
+        line.split('#').next().unwrap_or_default().trim().to_owned()
+    };
+    let package = document("packages/parking_lot/src/lib.rs").replace("//! ", "");
+    assert_eq!(lines(&document("docs/programs.md"), "toml"), lines(&package, "toml"));
+}

@@ -106,10 +106,13 @@ macro_rules! rwlock_types {
         /// them. That ends the reservation. So a thread may call `read` while it reads, but it may have to wait for
         /// 10 ms. `read_recursive` never waits for a writer that waits.
         ///
-        /// So the first waiter gets the lock after 4 ms, 10 ms and two critical sections, if it gets a CPU when it is
-        /// woken, the lock becomes free after the 4 ms, and no reader holds it for longer than 10 ms. A writer has no
-        /// bound while readers hold the lock without a gap: it keeps new readers away for about 10 us and then sleeps
-        /// until the lock becomes free. In a [`FairRwLock`] no reader overtakes a writer that waits.
+        /// So the first waiter usually gets the lock within 14 ms (4 and 10) and two critical sections. Exceptions:
+        ///
+        /// 1. A writer has **no bound** while readers hold the lock without a gap: it keeps new readers away for about
+        ///    10 us and then sleeps until the lock becomes free. In a [`FairRwLock`] no reader overtakes a writer that
+        ///    waits.
+        /// 2. A reader holds the lock for longer than 10 ms.
+        /// 3. The waiter gets no CPU when it is woken, as on a busy machine.
         ///
         /// # Time-outs
         ///
@@ -253,8 +256,8 @@ macro_rules! rwlock_types {
         ///
         /// # Fairness
         ///
-        /// As for [`RwLock`]. A thread that already reads can read again, even if a writer waits: at once where it
-        /// reads in its own memory, and in up to 10 ms where it reads in the shared lock.
+        /// As for [`RwLock`]. A thread that already reads can read again, even if a writer waits: at once if it read in
+        /// its own memory the first time, otherwise after up to 10 ms.
         ///
         /// # Forgotten guards
         ///

@@ -88,7 +88,7 @@ tunables! {
 }
 
 /// The default of `heavy_barrier_apart_ns` in nanoseconds for each CPU. A heavy barrier interrupts every CPU that runs
-/// the process for a microsecond or two, and the thread that asks for it waits for all of them.
+/// the process, and the thread that asks for it waits for all of them: 2 to 40 us with two CPUs of an Intel Xeon.
 pub const HEAVY_BARRIER_APART_NS_PER_CPU: u64 = 100_000;
 
 /// `numa_spinlock`: on if the machine has more than one NUMA node and is not a virtual one.
