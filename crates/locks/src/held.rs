@@ -68,15 +68,9 @@ impl<P: Cells> HeldTable<P> {
     #[inline]
     pub(crate) fn pop(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.
-        let count = self.count.load(Relaxed);
-        match self.last_if(name) {
-            // ordering: Relaxed; only a hint for others.
-            Some(place) => place.store(0, Relaxed),
-            None if count <= HELD_MAX as u64 => return,
-            None => {}
+        if !self.clear_last(name) && self.count.load(Relaxed) > HELD_MAX as u64 {
+            self.count_one_less();
         }
-        // ordering: Relaxed; as above.
-        self.count.store(count - 1, Relaxed);
     }
     /// The thread has given up to wait for the lock of this name, which it pushed last. It may hold it: its name may be
     /// below, too, if there was no room.
@@ -119,28 +113,44 @@ impl<P: Cells> HeldTable<P> {
     /// The thread is about to release the lock of this name or has just released it.
     #[inline]
     pub(crate) fn remove(&self, name: u64) {
+        if !self.clear_last(name) {
+            self.remove_below(name);
+        }
+    }
+    /// Removes the topmost entry, for its thread, if it is this one.
+    #[inline]
+    fn clear_last(&self, entry: u64) -> bool {
+        let Some(place) = self.last_if(entry) else { return false };
+        // ordering: Relaxed; the release of the lock comes after it. Or its thread does not wait, and others conclude
+        // nothing from what they find.
+        place.store(0, Relaxed);
+        self.count_one_less();
+        true
+    }
+    fn count_one_less(&self) {
+        // ordering: Relaxed; only its thread writes it, and it is a hint for others.
+        self.count.store(self.count.load(Relaxed) - 1, Relaxed);
+    }
+    /// As `remove`, of a name that is not the topmost entry.
+    #[cold]
+    fn remove_below(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.
         let count = self.count.load(Relaxed);
-        match self.entry_of(name) {
+        match self.entry_of(name).or_else(|| self.last_hole().filter(|_| count <= HELD_MAX as u64))
+        {
             Some(place) => self.clear_entry(place, count),
-            None if count <= HELD_MAX as u64 => match self.last_hole() {
-                Some(place) => self.clear_entry(place, count),
-                None => return,
-            },
+            None if count <= HELD_MAX as u64 => return,
             None => {}
         }
-        // ordering: Relaxed; as above.
-        self.count.store(count - 1, Relaxed);
+        self.count_one_less();
     }
     /// The topmost entry without a name, for its thread. There is one if a lock counts that found no room, and another
     /// one was released first.
-    #[cold]
     fn last_hole(&self) -> Option<&P::U64> {
         // ordering: Relaxed; only its thread, the caller, writes them.
         self.counted().iter().rev().find(|place| place.load(Relaxed) == 0)
     }
     /// Clears an entry of `count`. If it is not the topmost one, that one takes its place.
-    #[inline]
     fn clear_entry(&self, place: &P::U64, count: u64) {
         let mut cleared = place;
         match self.entries.get((count as usize).wrapping_sub(1)) {
@@ -167,7 +177,6 @@ impl<P: Cells> HeldTable<P> {
     }
 
     /// The topmost entry with the name `name`, for its thread.
-    #[inline]
     fn entry_of(&self, name: u64) -> Option<&P::U64> {
         // ordering: Relaxed; only its thread, the caller, writes them.
         let is_of = |place: &&P::U64| place.load(Relaxed) & !WAITS == name;
