@@ -86,10 +86,10 @@ fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
 }
 
 /// The locks for programs whose waiters sleep. Not the kernel's semaphore: its waiters spin for its internal spinlock.
-/// Not `FairMutex`: all its releases are [fair](FAIR_RELEASES).
-const SLEEPING: [&str; 8] = [
+const SLEEPING: [&str; 9] = [
     "mutex",
     "cna-mutex",
+    "fair-mutex",
     "rwlock",
     "rwlock-fair",
     "percpu-rwlock",
@@ -97,10 +97,6 @@ const SLEEPING: [&str; 8] = [
     "semaphore",
     "once",
 ];
-
-/// Clients with fair releases of a mutex, which never end here: the thread that releases waits until the one that it
-/// has woken takes the lock or sleeps again, and that one goes first and sleeps again each time.
-const FAIR_RELEASES: [&str; 3] = ["mutex-timed", "mutex-fair", "condvar-left-to-waiter"];
 
 /// With real-time priorities no thread may spin for one that has no CPU because of it.
 #[test]
@@ -110,9 +106,7 @@ fn locks_hold_where_a_thread_that_is_woken_runs_at_once() {
         let usual = clients_of::<Sim>(row).map(|client| (client, false));
         let disturbed = disturbed_clients_of::<Sim>(row).iter().map(|client| (*client, true));
         // In some clients the threads spin for each other.
-        let is_asked = |(client, _): &(&str, bool)| {
-            !FAIR_RELEASES.contains(client) && !is_of_reused(client) && !is_of_guards(client)
-        };
+        let is_asked = |(client, _): &(&str, bool)| !is_of_reused(client) && !is_of_guards(client);
         for (client, is_disturbed) in usual.chain(disturbed).filter(is_asked) {
             for threads in [3, 4] {
                 println!("{client} on {lock}, {threads} threads by priority");

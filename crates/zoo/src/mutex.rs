@@ -141,11 +141,11 @@ bugs! {
         ],
     }
     "88" GivenToSleeper in HANDING_OVER, seen EXPLORED {
-        what: "The owner wakes a waiter, and then leaves the lock to it. In between the waiter finds the lock held and sleeps again, and no thread wakes it.",
+        what: "The owner wakes a waiter, and then leaves the lock to it. In between the waiter finds the lock held and sleeps again, and the owner does not wake it once more.",
         source: "our own finding, by explore",
         shown_by: [("mutex", "mutex-fair")],
         edits: [
-            change "mutex/mod.rs": "self.release(GIVEN, WOKEN)" => "self.release(GIVEN, 0)",
+            change "mutex/mod.rs": "said & WOKEN != 0" => "said & WOKEN != said & WOKEN",
         ],
     }
     "89" ReleaseLosesSleepers in MUTEX, seen EXPLORED {
@@ -157,12 +157,11 @@ bugs! {
         ],
     }
     "90" GivenToNobody in MUTEX, seen EXPLORED {
-        what: "The owner wakes a waiter, and then leaves the lock to it. In between the deadline of the waiter passes, and it gives up. The owner wakes another one, but there is none, and no thread ever gets the lock again.",
+        what: "The owner wakes a waiter, and then leaves the lock to it. In between the deadline of the waiter passes, and it gives up without a word to the owner. No thread ever gets the lock again.",
         source: "our own finding, by random programs",
         shown_by: [("mutex", "mutex-timed")],
         edits: [
-            change "mutex/mod.rs": "self.release(GIVEN, WOKEN)" => "self.release(GIVEN, 0)",
-            change "mutex/mod.rs": "P::count(Event::mutex_handoff);" => "Self::wake(&raw const self.state, mark, 0);",
+            change "mutex/wait.rs": "seen & !KEPT | WOKEN" => "seen & !RESERVED | WOKEN",
         ],
     }
     "91" LateForSleep in MUTEX, seen LATE {

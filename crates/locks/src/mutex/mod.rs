@@ -24,7 +24,7 @@ const SLEEPERS: u32 = 2;
 const WOKEN: u32 = 4;
 /// Free, it is for threads that were woken only, until one takes it that was woken 4 ms ago.
 const RESERVED: u32 = 8;
-/// Free, and a thread that was woken takes it.
+/// Free, and a thread that was woken takes it. Held, its owner is about to give it to one.
 const GIVEN: u32 = 16;
 /// While it is free, newly arriving threads may not take it.
 const KEPT: u32 = RESERVED | GIVEN;
@@ -151,17 +151,37 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
 
     /// Wakes a waiter and releases the lock for it. Returns `false`, with the lock held, if no thread sleeps.
     fn give(&self, mark: Mark<P>) -> bool {
+        let address = &raw const self.state;
         loop {
-            // held -> held, and no woken waiter sleeps again or has given up
-            // ordering: Relaxed; nothing is read through it.
-            let said = self.state.fetch_and(!WOKEN, Relaxed);
-            if !Self::wake(&self.state, mark, said) {
+            let said = self.mark_given();
+            if !Self::wake(address, mark, said) {
+                // held and given -> held
+                // ordering: Relaxed; nothing is read through it.
+                self.state.fetch_and(!GIVEN, Relaxed);
                 return false;
             }
-            if self.release(GIVEN, WOKEN).is_some() {
-                mark.wake_left_after_exchange();
+            if let Some(said) = self.release(GIVEN) {
                 P::count(Event::mutex_handoff);
+                mark.wake_left_after_exchange();
+                // The lock may no longer exist. A woken waiter that sleeps again was faster than this release.
+                if said & WOKEN != 0 {
+                    Self::wake(address, mark, WOKEN);
+                }
                 return true;
+            }
+        }
+    }
+
+    /// Says that the lock, which the caller holds, is for a waiter that the caller is about to wake; what it said.
+    fn mark_given(&self) -> u32 {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.state.load(Relaxed);
+        loop {
+            // held -> held and given, and no woken waiter sleeps again or has given up
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, seen & !WOKEN | GIVEN, Relaxed, Relaxed) {
+                Ok(_) => return seen,
+                Err(now) => seen = now,
             }
         }
     }
@@ -238,7 +258,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// A release where a thread may sleep.
     fn unlock_restless(&self, mark: Mark<P>) {
         let address = &raw const self.state;
-        let said = self.release(0, 0).unwrap_or_default() & !HELD;
+        let said = self.release(0).unwrap_or_default() & !HELD;
         // The lock may no longer exist.
         let has_left = mark.has_left_after_exchange();
         if has_left || said != 0 {
@@ -259,15 +279,15 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 
     /// Releases the lock, for threads that were woken only if it is reserved or `given` says so; what it said before.
-    /// Returns `None`, with the lock held, if it says a bit of `unless`.
+    /// Returns `None`, with the lock held, if the word does not say `given`, too.
     #[inline(always)]
-    fn release(&self, given: u32, unless: u32) -> Option<u32> {
+    fn release(&self, given: u32) -> Option<u32> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
-        while seen & unless == 0 {
+        while seen & given == given {
             // held -> free, or free and kept
             // ordering: Release; F1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, given | seen & RESERVED, Release, Relaxed) {
+            match self.state.compare_exchange(seen, seen & (RESERVED | given), Release, Relaxed) {
                 Ok(_) => return Some(seen),
                 Err(now) => seen = now,
             }
