@@ -8,6 +8,8 @@ mod compare;
 mod explore;
 mod formats;
 mod guests;
+#[path = "../../../pthread/tests/it/inherited.rs"]
+mod inherited;
 mod interrupt;
 mod lists;
 mod machine_files;

@@ -1,6 +1,7 @@
 //! `run` starts programs as they are, with a library in front, and says what it cannot do.
 
-use super::{lockwright, stderr, stdout};
+use super::{inherited, lockwright, stderr, stdout};
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -83,4 +84,56 @@ fn a_check_says_what_a_program_imports_and_does_not_run_it() {
     assert!(compile(&["-static"]).contains("linked statically"));
     let this = lockwright(&format!("run --check {}", env!("CARGO_BIN_EXE_lockwright")));
     assert!(stdout(&this).contains("Rust are on futexes of their own"), "{}", stdout(&this));
+}
+
+#[test]
+fn a_program_inherits_what_it_inherits_without_the_launcher() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("inherits");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../pthread/tests/inherits.c");
+    let built = Command::new("cc").arg("-o").arg(&program).arg(source).status();
+    assert!(built.expect("a C compiler").success());
+    let library = some_library(&folder);
+    let words = [env!("CARGO_BIN_EXE_lockwright"), "run", "--library"].map(OsStr::new);
+    let words = [&words[..], &[library.as_os_str(), "--".as_ref()]].concat();
+    let different = inherited::differences(&program, &words);
+    assert!(different.is_empty(), "{}", different.concat());
+}
+
+#[test]
+fn what_the_user_has_set_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = some_library(&folder);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockwright"));
+        command.args(["run", "--library"]).arg(&library).args(arguments).env_remove("PATH");
+        command.env("LOCKWRIGHT_POLICY", "fair").env("LOCKWRIGHT_VERBOSE", "1");
+        stdout(
+            &command
+                .args(["--", "sh", "-c", "echo $LOCKWRIGHT_POLICY $LOCKWRIGHT_VERBOSE"])
+                .output()
+                .expect("it starts"),
+        )
+    };
+    assert_eq!(run(&[]), "fair 1\n");
+    assert_eq!(run(&["--policy", "cna"]), "cna 1\n");
+}
+
+#[test]
+fn scripts_that_name_each_other_end_with_the_error_of_the_system() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = some_library(&folder);
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    for (script, interpreter) in [(&a, &b), (&b, &a)] {
+        std::fs::write(script, format!("#!{}\n", interpreter.display())).expect("it is written");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(script, mode).expect("it is ours to change");
+    }
+    let (library, script) = (library.display(), a.display());
+    let output = lockwright(&format!("run --library {library} -- {script}"));
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let error = std::io::Error::from_raw_os_error(libc::ELOOP).to_string();
+    assert!(stderr(&output).contains(&error), "{}", stderr(&output));
+    let checked = stdout(&lockwright(&format!("run --check -- {script}")));
+    assert!(checked.contains("too many scripts"), "{checked}");
 }

@@ -1,6 +1,7 @@
 //! Calls and their results, with glibc's locks and with ours.
 
-use crate::{compiled, compilers, library, run, with_library};
+use crate::{compiled, compilers, inherited, library, run, with_library};
+use std::ffi::OsString;
 use std::process::Command;
 
 #[test]
@@ -54,4 +55,12 @@ fn every_version_of_every_function_is_ours() {
     let mut program = with_library(&compiled("versions", "cc"));
     program.arg(library());
     assert_eq!(run(program), "");
+}
+
+#[test]
+fn a_program_inherits_the_same_with_the_library() {
+    let preload: OsString = format!("LD_PRELOAD={}", library().display()).into();
+    let program = compiled("inherits", "cc");
+    let words = ["/usr/bin/env".as_ref(), preload.as_os_str()];
+    assert_eq!(inherited::differences(&program, &words), [""; 0]);
 }

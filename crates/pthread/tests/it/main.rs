@@ -4,6 +4,7 @@
 mod calls;
 mod choices;
 mod contents;
+mod inherited;
 mod results;
 #[path = "../../../c/tests/it/tools.rs"]
 mod tools;

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 pub struct RunArgs {
     /// How waiters of mutexes get them: default, fair (an unlock gives the mutex
     /// to a thread that sleeps), cna (those of one NUMA node after another)
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    pub policy: String,
+    /// [default: $LOCKWRIGHT_POLICY, else default]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
     /// When the program ends, say on standard error which locks it used
     #[arg(long)]
     pub verbose: bool,

@@ -7,11 +7,12 @@ use std::path::Path;
 
 /// Says what the library can do for the program.
 pub fn check(path: &Path) -> Result<(), Error> {
-    let said = sentences(path)?;
+    let said = sentences(path, program::SCRIPTS_MAX)?;
     print(&format!("{}: {said}\n", path.display()))
 }
 
-fn sentences(path: &Path) -> Result<String, Error> {
+/// `scripts` is how many may follow each other.
+fn sentences(path: &Path, scripts: usize) -> Result<String, Error> {
     if program::has_other_rights(path) {
         return Ok("no. It runs with other rights than its user's, so the dynamic linker\n\
              takes no library that the user names."
@@ -19,11 +20,14 @@ fn sentences(path: &Path) -> Result<String, Error> {
     }
     let unreadable = |error| Error::usage(format!("{}: {error}", path.display()));
     Ok(match program::read(path).map_err(unreadable)? {
+        ProgramFile::Script { .. } if scripts == 0 => {
+            "no. It does not start: too many scripts interpret each other.".into()
+        }
         ProgramFile::Script { interpreter } => {
             let name = interpreter.display();
             format!(
                 "a script: its locks are those of its interpreter.\n{name}: {}",
-                sentences(&interpreter)?
+                sentences(&interpreter, scripts - 1)?
             )
         }
         ProgramFile::Other => "no. It is not a program for this processor.".into(),

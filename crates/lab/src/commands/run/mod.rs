@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod inherited;
 mod program;
 mod start;
 

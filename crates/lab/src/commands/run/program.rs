@@ -45,7 +45,8 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
     if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
         return is_program(path).then(|| path.to_owned());
     }
-    let folders = env::var_os("PATH").unwrap_or_default();
+    // Where the C library looks if nothing is said.
+    let folders = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
@@ -139,15 +140,24 @@ fn is_of_musl(linker: &[u8]) -> bool {
     name.starts_with(b"ld-musl-")
 }
 
+/// A script whose interpreter is a script, and so on: the kernel starts no longer chains than that.
+pub const SCRIPTS_MAX: usize = 5;
+
 /// Returns true if the program, or the one that interprets it, has the locks of musl.
 pub fn has_locks_of_musl(path: &Path) -> bool {
     const START: u64 = 1 << 16;
-    let mut start = Vec::new();
-    let is_read = fs::File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
-    match interpreter(&start) {
-        Some(program) => program != path && has_locks_of_musl(&program),
-        None => is_read.is_ok() && linker(&start).is_some_and(is_of_musl),
+    let mut path = path.to_owned();
+    for _ in 0..=SCRIPTS_MAX {
+        let mut start = Vec::new();
+        let file = fs::File::open(&path).map(|file| file.take(START));
+        let is_read = file.and_then(|mut file| file.read_to_end(&mut start));
+        match interpreter(&start) {
+            Some(program) => path = program,
+            None => return is_read.is_ok() && linker(&start).is_some_and(is_of_musl),
+        }
     }
+    // It will not start.
+    false
 }
 
 /// Functions whose objects are ours.

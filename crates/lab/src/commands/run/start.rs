@@ -1,13 +1,13 @@
 //! Finds the library and starts the program.
 
 use super::args::RunArgs;
-use super::{check, program};
+use super::{check, inherited, program};
 use lockwright_cells::error::Error;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::{env, fs};
+use std::process::ExitCode;
+use std::{env, fs, io};
 
 const LIBRARY: &str = "liblockwright-pthread.so";
 /// Its folders below a prefix.
@@ -25,8 +25,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if args.check {
         return check::check(&path).map(|()| ExitCode::SUCCESS);
     }
-    if !POLICIES.contains(&args.policy.as_str()) {
-        let (typed, all) = (&args.policy, POLICIES.join(", "));
+    if let Some(typed) = args.policy.as_ref().filter(|it| !POLICIES.contains(&it.as_str())) {
+        let all = POLICIES.join(", ");
         return Err(Error::usage(format!("there is no policy `{typed}`; the policies are {all}")));
     }
     if program::has_other_rights(&path) {
@@ -36,21 +36,40 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         )));
     }
     let library = library(args.library.as_deref())?;
-    let mut command = Command::new(&path);
-    command.arg0(name).args(&args.program[1..]);
     if program::has_locks_of_musl(&path) {
         eprintln!("lockwright: `{shown}` keeps its locks: its C library is musl, not glibc");
     } else {
-        command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD").as_deref()));
+        set("LD_PRELOAD", &preload(&library, env::var_os("LD_PRELOAD").as_deref()));
     }
-    command.env("LOCKWRIGHT_POLICY", &args.policy);
+    if let Some(policy) = &args.policy {
+        set("LOCKWRIGHT_POLICY", OsStr::new(policy));
+    }
     if args.verbose {
-        command.env("LOCKWRIGHT_VERBOSE", "1");
-    } else {
-        command.env_remove("LOCKWRIGHT_VERBOSE");
+        set("LOCKWRIGHT_VERBOSE", OsStr::new("1"));
     }
-    let error = command.exec();
+    inherited::restore();
+    let error = execute(&path, &args.program);
     Err(Error::usage(format!("`{shown}` does not start: {error}")))
+}
+
+/// Changes one variable. All others stay as they are, also those that are there twice or have no value.
+fn set(name: &str, value: &OsStr) {
+    // SAFETY: this process has one thread.
+    unsafe { env::set_var(name, value) };
+}
+
+/// Starts the program in the place of this one. Returns only if that fails. The standard library would also change what
+/// happens at a signal.
+fn execute(path: &Path, arguments: &[OsString]) -> io::Error {
+    // What comes from a command line has no zero byte inside.
+    let text = |text: &OsStr| CString::new(text.as_bytes()).unwrap_or_default();
+    let (path, arguments) = (text(path.as_os_str()), arguments.iter().map(|it| text(it)));
+    let arguments: Vec<CString> = arguments.collect();
+    let pointers = arguments.iter().map(|argument| argument.as_ptr());
+    let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
+    // SAFETY: texts that end with zero, and a list of such that ends with null.
+    unsafe { libc::execvp(path.as_ptr(), pointers.as_ptr()) };
+    io::Error::last_os_error()
 }
 
 /// What the dynamic linker is to load: ours, and what is there.
