@@ -72,13 +72,14 @@ fn execute(path: &Path, arguments: &[OsString]) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// What the dynamic linker is to load: ours, and what is there.
+/// What the dynamic linker is to load: what is there, and ours behind it. Libraries that wrap the same functions call
+/// the next one, so they reach ours, and some have to be the first.
 fn preload(library: &Path, before: Option<&OsStr>) -> OsString {
-    let mut all = library.as_os_str().to_owned();
-    for more in before.into_iter().filter(|it| !it.is_empty()) {
+    let mut all = before.unwrap_or_default().to_owned();
+    if !all.is_empty() {
         all.push(":");
-        all.push(more);
     }
+    all.push(library);
     all
 }
 
@@ -121,9 +122,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_preloaded_before_stays() {
+    fn what_was_preloaded_before_stays_in_front() {
         let all = |before: &str| preload(Path::new("/l.so"), Some(OsStr::new(before)));
-        assert_eq!(all("/a.so:/b.so"), "/l.so:/a.so:/b.so");
+        assert_eq!(all("/a.so:/b.so"), "/a.so:/b.so:/l.so");
         assert_eq!(all(""), "/l.so");
         assert_eq!(preload(Path::new("/l.so"), None), "/l.so");
     }
