@@ -1,9 +1,10 @@
 //! `run` starts programs as they are, with a library in front, and says what it cannot do.
 
 use super::{inherited, lockwright, stderr, stdout};
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -64,6 +65,42 @@ fn what_cannot_be_run_is_said_in_a_sentence() {
         assert!(stderr(&output).contains("other rights"), "{}", stderr(&output));
         assert!(stdout(&lockwright(&format!("run --check {suid}"))).contains(": no. "));
     }
+}
+
+#[test]
+fn a_program_with_capabilities_of_its_own_is_not_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("program");
+    std::fs::copy("/bin/true", &path).expect("it is copied");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), mode).expect("it is ours to change");
+    // Version 2, effective, and the permitted capability `net_raw`.
+    let words: [u32; 5] = [0x0200_0001, 1 << 13, 0, 0, 0];
+    let value = words.map(u32::to_le_bytes).concat();
+    let file = CString::new(path.as_os_str().as_bytes()).expect("a path");
+    let (name, flags) = (c"security.capability", 0);
+    // SAFETY: texts that end with zero, and a value of this length.
+    let set = unsafe {
+        let (file, name) = (file.as_ptr(), name.as_ptr());
+        libc::setxattr(file, name, value.as_ptr().cast(), value.len(), flags)
+    };
+    if set != 0 {
+        eprintln!("not run: only root can give capabilities to a file");
+        return;
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockwright"));
+        command.arg("run").args(arguments).arg("--").arg(&path).uid(65534);
+        command.output()
+    };
+    let Ok(checked) = run(&["--check"]) else {
+        eprintln!("not run: another user cannot start programs of this folder");
+        return;
+    };
+    assert!(stdout(&checked).contains("other rights"), "{checked:?}");
+    let output = run(&[]).expect("it starts");
+    assert!(stderr(&output).contains("other rights"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

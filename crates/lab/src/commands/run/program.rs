@@ -3,8 +3,9 @@
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Object, ObjectSegment, ObjectSymbol, elf::FileHeader64};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -51,7 +52,7 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
 }
 
 /// Returns true if the program runs with other rights than its user's. The dynamic linker then takes no library that
-/// the user names.
+/// the user names. The capabilities of a file are no news for root.
 pub fn has_other_rights(path: &Path) -> bool {
     // SAFETY: these only return numbers.
     let user = unsafe { libc::getuid() };
@@ -59,8 +60,17 @@ pub fn has_other_rights(path: &Path) -> bool {
     let group = unsafe { libc::getgid() };
     fs::metadata(path).is_ok_and(|it| {
         let sets = |bit| it.mode() & bit != 0;
-        sets(libc::S_ISUID) && it.uid() != user || sets(libc::S_ISGID) && it.gid() != group
+        sets(libc::S_ISUID) && it.uid() != user
+            || sets(libc::S_ISGID) && it.gid() != group
+            || user != 0 && has_capabilities(path)
     })
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    let name = c"security.capability";
+    // SAFETY: texts that end with zero; without room for it, only the length of the value is returned.
+    unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) >= 0 }
 }
 
 /// Reads the file.
