@@ -68,6 +68,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let (archive, mut crates) = build(root)?;
     link(&root.join(SOURCES), &archive, &library)?;
     println!("{}", library.display());
+    link_for_each_system(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (files, more) = c_library::install(root, prefix, &place)?;
     for file in files {
         println!("{}", file.display());
@@ -75,6 +76,22 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     crates.extend(more);
     println!("{}", licences::install(root, &crates, &place)?.display());
     Ok(true)
+}
+
+/// Where the dynamic linker of glibc finds it by `lib/lockwright/$LIB`: the names are what `$LIB` is on different
+/// systems. The dynamic linker of musl knows no `$LIB`, finds nothing, and starts its programs without the library.
+fn link_for_each_system(folder: &Path) -> std::io::Result<()> {
+    let of_debian = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    for (name, up) in [("lib", "../.."), ("lib64", "../.."), (&of_debian, "../../..")] {
+        let place = folder.join("lockwright").join(name);
+        fs::create_dir_all(&place)?;
+        let link = place.join(LIBRARY);
+        if link.is_symlink() {
+            fs::remove_file(&link)?;
+        }
+        std::os::unix::fs::symlink(Path::new(up).join(LIBRARY), link)?;
+    }
+    Ok(())
 }
 
 /// The static library, and the crates that it is made of.

@@ -39,6 +39,26 @@ fn a_program_sees_the_library_and_its_status_is_handed_on() {
 }
 
 #[test]
+fn an_installed_library_has_a_name_that_only_glibc_understands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = some_library(&folder);
+    for place in ["lib", "lib64", &format!("lib/{}-linux-gnu", std::env::consts::ARCH)] {
+        let place = folder.path().join("lockwright").join(place);
+        std::fs::create_dir_all(&place).expect("a folder");
+        let link = place.join("liblockwright-pthread.so");
+        std::os::unix::fs::symlink(&library, link).expect("a link");
+    }
+    let script = "echo $LD_PRELOAD; grep -c liblockwright-pthread /proc/self/maps";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lockwright"));
+    command.args(["run", "--library"]).arg(&library).args(["--", "sh", "-c", script]);
+    let (output, folder) = (command.output().expect("it starts"), folder.path().display());
+    let (name, mapped) =
+        (format!("{folder}/lockwright/$LIB/liblockwright-pthread.so"), stdout(&output));
+    let count = mapped.strip_prefix(&format!("{name}\n")).expect("the name");
+    assert_ne!(count, "0\n", "{output:?}");
+}
+
+#[test]
 fn what_cannot_be_run_is_said_in_a_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("suid");

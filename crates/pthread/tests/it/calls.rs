@@ -2,6 +2,7 @@
 
 use crate::{compiled, compilers, inherited, library, run, with_library};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 
 #[test]
@@ -63,4 +64,23 @@ fn a_program_inherits_the_same_with_the_library() {
     let program = compiled("inherits", "cc");
     let words = ["/usr/bin/env".as_ref(), preload.as_os_str()];
     assert_eq!(inherited::differences(&program, &words), [""; 0]);
+}
+
+#[test]
+fn a_program_of_musl_starts_where_one_of_glibc_has_the_library() {
+    let prefix = library().parent().expect("a folder").join("lockwright");
+    let start = |program: PathBuf| {
+        let mut command = Command::new(program);
+        command.env("LD_PRELOAD", prefix.join("$LIB/liblockwright-pthread.so"));
+        command.args(["1", "1"]).env("LOCKWRIGHT_VERBOSE", "1").output().expect("it starts")
+    };
+    let of_glibc = start(compiled("pair", "cc"));
+    let said = String::from_utf8_lossy(&of_glibc.stderr).into_owned();
+    assert!(of_glibc.status.success() && said.contains("policy default"), "{said}");
+    if Command::new("musl-gcc").arg("--version").output().is_err() {
+        eprintln!("not run: there is no musl-gcc");
+        return;
+    }
+    let of_musl = start(compiled("pair", "musl-gcc"));
+    assert!(of_musl.status.success() && of_musl.stderr.is_empty(), "{of_musl:?}");
 }

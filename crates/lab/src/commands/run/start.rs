@@ -39,7 +39,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if program::has_locks_of_musl(&path) {
         eprintln!("lockwright: `{shown}` keeps its locks: its C library is musl, not glibc");
     } else {
-        set("LD_PRELOAD", &preload(&library, env::var_os("LD_PRELOAD").as_deref()));
+        let name = for_each_system(&library).unwrap_or(library);
+        set("LD_PRELOAD", &preload(&name, env::var_os("LD_PRELOAD").as_deref()));
     }
     if let Some(policy) = &args.policy {
         set("LOCKWRIGHT_POLICY", OsStr::new(policy));
@@ -108,6 +109,14 @@ fn library(named: Option<&Path>) -> Result<PathBuf, Error> {
         return Err(unusable("has a blank or a colon in its path, which the linker cannot read"));
     }
     Ok(path)
+}
+
+/// The name by which only glibc finds the library, if `cargo xtask install` has put it there. The program may start
+/// others, whose C library is musl.
+fn for_each_system(library: &Path) -> Option<PathBuf> {
+    let folder = library.parent()?.join("lockwright");
+    let link = fs::canonicalize(folder.join("lib64").join(LIBRARY)).ok()?;
+    (link == library).then(|| folder.join("$LIB").join(LIBRARY))
 }
 
 fn installed() -> Option<PathBuf> {
