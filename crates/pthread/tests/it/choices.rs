@@ -1,6 +1,7 @@
 //! What the environment chooses.
 
 use crate::{compiled, run, with_library};
+use std::path::Path;
 
 #[test]
 fn each_policy_loses_nothing_and_an_unknown_one_is_said() {
@@ -37,4 +38,20 @@ fn objects_are_counted_once_each() {
     // The storm locks each of them thousands of times, and makes some of them anew in a loop.
     assert!(count(" normal mutexes") > 0 && count(" condition variables") > 0, "{text}");
     assert!(count(" reader-writer locks") < 100, "{text}");
+}
+
+#[test]
+fn what_was_used_is_said_once_on_standard_error_and_in_no_file() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("data-{}", std::process::id()));
+    for way in ["usual", "closed", "file", "all closed", "daemon", "two forks"] {
+        let mut program = with_library(&compiled("report", "cc"));
+        program.arg(way).arg(&file).env("LOCKWRIGHT_VERBOSE", "1");
+        let output = program.output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{way}: {output:?}");
+        assert_eq!(text.matches("lockwright: process").count(), 1, "{way}: {text}");
+        assert!(text.contains(" 1 normal mutexes"), "{way}: {text}");
+    }
+    assert_eq!(std::fs::read(&file).expect("the data"), b"data\n");
+    std::fs::remove_file(&file).expect("it is there");
 }
