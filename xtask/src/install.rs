@@ -97,7 +97,9 @@ fn link_for_each_system(folder: &Path) -> std::io::Result<()> {
 /// The static library, and the crates that it is made of.
 fn build(root: &Path) -> Result<(PathBuf, BTreeSet<PathBuf>), String> {
     let target = root.join("target/preload");
-    let cargo = cargo(root, "lockwright-pthread", &target, "--cfg lockwright_preload");
+    // A panic would end the process anyway, at the first function of C.
+    let flags = "--cfg lockwright_preload -C panic=abort";
+    let cargo = cargo(root, "lockwright-pthread", &target, flags);
     let crates = licences::built(cargo)?;
     Ok((target.join("release/liblockwright_pthread.a"), crates))
 }
@@ -127,6 +129,8 @@ fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     cc.arg(format!("-Wl,--version-script={}", versions.display()));
     cc.arg(format!("-Wl,-soname,{LIBRARY}"));
     cc.args(["-Wl,--gc-sections", "-Wl,-z,defs", "-Wl,--as-needed"]);
+    // What Rust's standard library needs to unwind: in a library of its own, each start of a program would pay for it.
+    cc.arg("-static-libgcc");
     // A call less for the two that programs call most. They are in Rust, which cannot give them a version.
     cc.args(["lock", "unlock"].map(|of| format!("-Wl,--defsym=pthread_mutex_{of}=lw_mutex_{of}")));
     // All symbols are looked up when it is loaded, so none when a lock is taken.

@@ -5,8 +5,8 @@ use crate::thread::{is_alone, knows_tid};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use lockwright::mutex::RawMutex;
-use lockwright::native::Native;
-use lockwright::platform::{Barriers, Counters, Placement, QueueNodes};
+use lockwright::native::{Native, topology};
+use lockwright::platform::{Barriers, Counters, QueueNodes};
 use lockwright::qspinlock::{Fifo, cna};
 use lockwright::raw::RawLock;
 use lockwright::tunables::Tunable;
@@ -77,13 +77,14 @@ fn one_or_many() -> Case {
     Case::UsualOfMany
 }
 
-/// Reads what locks have to know of the machine, once: a thread may have too small a stack for that.
+/// Reads what locks have to know of the machine, once: a thread may have too small a stack for that, or no right. Each
+/// start of a program pays for it, so what is not needed is not read.
 #[unsafe(no_mangle)]
-pub extern "C" fn lw_prepare() {
-    Native::numa_node_of(Native::this_cpu());
+pub extern "C" fn lw_prepare(makes_threads: bool) {
+    topology::prepare(CHOICES.load(Relaxed) & CNA != 0, makes_threads);
     Native::tunable(Tunable::numa_spinlock);
     Native::has_forked();
-    // Reads the environment, from a file.
+    // Reads the environment.
     Native::may_use_heavy_barrier();
 }
 

@@ -1,9 +1,10 @@
 //! Small files, and the environment that the process was started with, read without allocating.
 //!
 //! The C library's `getenv` would race with a thread that sets a variable, which a safe program may do. The kernel's
-//! copy does not change.
+//! copy does not change. A library that is loaded before the program starts reads the C library's: there are no other
+//! threads then, and it costs no system call.
 
-use core::ffi::c_ulong;
+use core::ffi::{CStr, c_char, c_ulong};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
@@ -42,7 +43,7 @@ fn ask_for_event_stream() -> bool {
 
 /// Reads a small file into `buffer`; nothing if that does not work.
 pub(super) fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let path = core::ffi::CStr::from_bytes_until_nul(path).ok()?;
+    let path = CStr::from_bytes_until_nul(path).ok()?;
     let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let length = rustix::io::read(&file, &mut *buffer).ok()?;
     Some(&buffer[..length])
@@ -62,12 +63,34 @@ pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {
         return;
     }
+    if cfg!(lockwright_preload) {
+        return for_each_of_c(visit);
+    }
     let Ok(file) = openat(CWD, c"/proc/self/environ", OFlags::CLOEXEC, Mode::empty()) else {
         return;
     };
     let (mut entries, mut buffer) = (Entries::new(), [0; 256]);
     while let Ok(length @ 1..) = rustix::io::read(&file, &mut buffer) {
         buffer[..length].iter().for_each(|&byte| entries.read(byte, &mut visit));
+    }
+}
+
+/// As [`for_each`], from the C library.
+fn for_each_of_c(mut visit: impl FnMut(&[u8])) {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: the C library has set it before it loads other libraries.
+    let mut next = unsafe { environ };
+    // SAFETY: null, or a list that ends with null. No other thread changes it: see above.
+    while let Some(&entry) = unsafe { next.as_ref() }.filter(|entry| !entry.is_null()) {
+        // SAFETY: entries end with zero.
+        let entry = unsafe { CStr::from_ptr(entry) }.to_bytes();
+        if entry.len() <= ENTRY_MAX {
+            visit(entry);
+        }
+        // SAFETY: the list goes on behind an entry that is not null.
+        next = unsafe { next.add(1) };
     }
 }
 

@@ -146,18 +146,24 @@ fn allow_slowpath(at: usize, bit: u64) {
     }
 }
 
+/// Reads the topology for a process that knows what it needs, unless somebody has. Without `nodes`, all CPUs are on
+/// node 0; without `quota`, control groups do not count.
+pub fn prepare(nodes: bool, quota: bool) {
+    read_once(nodes, quota);
+}
+
 /// Reads the topology unless somebody has. Threads that come while it is being read do not wait:
 /// for them everything is on node 0, which is only a hint anyway.
 #[inline]
 fn ensure_read() {
     // ordering: Acquire; G1.
     if STATE.load(Acquire) != READY {
-        read_once();
+        read_once(true, true);
     }
 }
 
 #[cold]
-fn read_once() {
+fn read_once(nodes: bool, quota: bool) {
     let reading = READING + u64::from(fork::epoch());
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let seen = STATE.load(Relaxed);
@@ -166,20 +172,25 @@ fn read_once() {
     if seen == READY || seen == reading || is_others(seen) {
         return;
     }
-    read();
+    read(nodes, quota);
     // ordering: Release; G1.
     STATE.store(READY, Release);
 }
 
 /// Fills the tables. Miri has no such files; two nodes give the locks something to do there.
-fn read() {
-    let nodes = if cfg!(miri) { 2 } else { read_nodes() };
+fn read(nodes: bool, quota: bool) {
+    let nodes = match nodes {
+        true if cfg!(miri) => 2,
+        true => read_nodes(),
+        false => 1,
+    };
     // ordering: Relaxed; published by G1.
     NODES.store(nodes, Relaxed);
     if !cfg!(miri) {
         read_affinity();
+        let quota = if quota { quota::cpus() } else { None };
         // ordering: Relaxed; published by G1.
-        QUOTA.store(quota::cpus().unwrap_or(u32::MAX), Relaxed);
+        QUOTA.store(quota.unwrap_or(u32::MAX), Relaxed);
     }
     // ordering: Relaxed; published by G1.
     IS_GUEST.store(cpu::is_virtual(), Relaxed);
@@ -210,38 +221,45 @@ pub fn clear_fake() {
         // ordering: Relaxed; only a hint.
         node.store(0, Relaxed);
     }
-    read();
+    read(true, true);
 }
 
 /// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes, and nodes may have
 /// memory only; they are counted up to the greatest.
 fn read_nodes() -> u32 {
-    let mut nodes = 1;
-    for node in 0..NODES_MAX {
+    let (mut nodes, mut buffer) = (1, [0; 4096]);
+    let online = read_file(b"/sys/devices/system/node/online\0", &mut buffer);
+    for_each_number(online.unwrap_or_default(), NODES_MAX as usize, |node| {
+        nodes = node as u32 + 1;
+    });
+    if nodes == 1 {
+        return 1;
+    }
+    for_each_number(online.unwrap_or_default(), NODES_MAX as usize, |node| {
         let (mut path, mut buffer) = ([0; 48], [0; 4096]);
         // There is room for it, and for a zero behind it.
         let _ = write!(&mut path[..], "/sys/devices/system/node/node{node}/cpulist");
-        let Some(list) = read_file(&path, &mut buffer) else { continue };
-        nodes = node + 1;
-        for_each_cpu(list, |cpu| {
-            if cpu < CPUS_MAX {
-                // ordering: Relaxed; published by G1.
-                NODE_OF.at(cpu).store(node as u8, Relaxed);
-            }
+        for_each_cpu(read_file(&path, &mut buffer).unwrap_or_default(), |cpu| {
+            // ordering: Relaxed; published by G1.
+            NODE_OF.at(cpu).store(node as u8, Relaxed);
         });
-    }
+    });
     nodes
 }
 
-/// Calls `visit` for each number of a list like `0-3,8,10-11`.
-fn for_each_cpu(list: &[u8], mut visit: impl FnMut(usize)) {
+/// Calls `visit` for each number below `end` of a list like `0-3,8,10-11`.
+fn for_each_number(list: &[u8], end: usize, mut visit: impl FnMut(usize)) {
     for range in list.trim_ascii().split(|&byte| byte == b',') {
         let mut ends = range.splitn(2, |&byte| byte == b'-').map(number);
         let (Some(Some(first)), last) = (ends.next(), ends.next()) else { continue };
-        for cpu in first..=last.flatten().unwrap_or(first).min(CPUS_MAX as u64) {
-            visit(cpu as usize);
+        for number in first..last.flatten().unwrap_or(first).saturating_add(1).min(end as u64) {
+            visit(number as usize);
         }
     }
+}
+
+fn for_each_cpu(list: &[u8], visit: impl FnMut(usize)) {
+    for_each_number(list, CPUS_MAX, visit);
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -249,10 +267,11 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Looks which CPUs the process may use. The caller may be a thread that has a CPU of its own, so the CPUs of the first
-/// thread count, too.
+/// thread count, too. A library that is loaded before the program starts is called by that one.
 fn read_affinity() {
-    let first = rustix::process::getpid().as_raw_nonzero().get();
-    let allowed = [affinity(first), affinity(0)].into_iter().flatten().reduce(CpuSet::union);
+    let first = || affinity(rustix::process::getpid().as_raw_nonzero().get());
+    let of_first = if cfg!(lockwright_preload) { None } else { first() };
+    let allowed = [of_first, affinity(0)].into_iter().flatten().reduce(CpuSet::union);
     match allowed {
         Some(allowed) => allowed.cpus().for_each(allow),
         None => for_each_online_cpu(allow),

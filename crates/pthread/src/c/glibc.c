@@ -1,6 +1,7 @@
 /* Finds the functions of glibc, and what else has to be known of it. */
 #include "glibc.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,44 @@ static void find_shared_mark(void)
     fail("condition variables of this C library are not known", "");
 }
 
+/* If a relocation names a function that makes threads. */
+static bool has_such_name(const ElfW(Rela) *relocations, size_t size, const ElfW(Sym) *symbols, const char *names)
+{
+    for (size_t i = 0; i < size / sizeof *relocations; i++) {
+        const char *name = names + symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
+        if (strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int makes_threads(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    /* By their tags. The dynamic linker has added the address of the object, where it could write. */
+    uintptr_t of[DT_NUM] = {0}, base = object->dlpi_addr;
+    size_t relative = 0;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *entry = (void *)(base + object->dlpi_phdr[i].p_vaddr); entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == DT_RELACOUNT)
+                relative = entry->d_un.d_val * sizeof(ElfW(Rela));
+            else if (entry->d_tag < DT_NUM)
+                of[entry->d_tag] = entry->d_un.d_val;
+        }
+    }
+#define ADDRESS(tag) ((const void *)(of[tag] < base ? of[tag] + base : of[tag]))
+    if (of[DT_SYMTAB] == 0 || of[DT_STRTAB] == 0)
+        return false;
+    const ElfW(Sym) *symbols = ADDRESS(DT_SYMTAB);
+    const char *names = ADDRESS(DT_STRTAB), *others = ADDRESS(DT_RELA);
+    /* Those without a name come first. */
+    return has_such_name(ADDRESS(DT_JMPREL), of[DT_PLTRELSZ], symbols, names) ||
+           (of[DT_RELASZ] > relative &&
+            has_such_name((const void *)(others + relative), of[DT_RELASZ] - relative, symbols, names));
+}
+
 static __attribute__((constructor)) void prepare(void)
 {
 #define FIND(name, version, parameters, arguments) find_##name();
@@ -129,7 +168,7 @@ static __attribute__((constructor)) void prepare(void)
         return;
     find_tid();
     lw_read_choices();
-    lw_prepare();
+    lw_prepare(dl_iterate_phdr(makes_threads, NULL) != 0);
     lw_follow_forks();
     lw_choices_are_made();
 }

@@ -82,7 +82,7 @@ int lw_rwlock_timedrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct 
 int lw_rwlock_timedwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *deadline);
 int lw_rwlock_unlock(pthread_rwlock_t *lock);
 
-void lw_prepare(void);
+void lw_prepare(bool makes_threads);
 
 /* In choices.c. */
 void lw_read_choices(void);

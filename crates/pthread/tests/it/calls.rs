@@ -84,3 +84,28 @@ fn a_program_of_musl_starts_where_one_of_glibc_has_the_library() {
     let of_musl = start(compiled("pair", "musl-gcc"));
     assert!(of_musl.status.success() && of_musl.stderr.is_empty(), "{of_musl:?}");
 }
+
+#[test]
+fn a_start_costs_what_the_readme_says() {
+    let program = compiled("start", "cc");
+    let number = |mut command: Command, way| -> i64 {
+        let text = run({
+            command.arg(way).env_remove("LOCKWRIGHT_POLICY");
+            command
+        });
+        text.trim().parse().expect("a number")
+    };
+    let more = |way| number(with_library(&program), way) - number(Command::new(&program), way);
+    let readme = include_str!("../../README.md");
+    let limit = |row: &str| -> i64 {
+        let line = readme.lines().find(|line| line.contains(row)).expect("a row");
+        let cell = line.trim_end_matches(" |").rsplit('|').next().expect("a cell");
+        cell.trim().parse().expect("a number")
+    };
+    if number(Command::new(&program), "calls") > 0 {
+        let (calls, most) = (more("calls"), limit("| system calls"));
+        assert!((1..=most).contains(&calls), "{calls} more system calls");
+    } else {
+        eprintln!("not run: this process may not trace another");
+    }
+}
