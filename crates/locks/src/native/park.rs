@@ -1,11 +1,11 @@
 //! The table of sleepers: one per process.
 
 use super::per_process::table_per_process;
-use super::{Native, fork, syscall};
+use super::{Native, fork, pool, pool::NODES, syscall};
 use crate::hardware::{HardwareU32, HardwareU64};
 use crate::park::{Bucket, Waiter};
 use crate::platform::{ConstZeroed, SleepStorage};
-use crate::queue::{NODES_MAX, NodeId};
+use crate::queue::NodeId;
 use core::ptr::NonNull;
 
 /// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
@@ -22,8 +22,8 @@ table_per_process! {
     const COUNTING_MARKS at "counting_marks": [HardwareU64<Native>; BUCKETS] = ConstZeroed::ZEROED
 }
 table_per_process! {
-    /// Four mebibytes of zeroes, of which only the pages exist that were ever used.
-    const WAITERS at "waiters": [Waiter<Native>; NODES_MAX] = Waiter::FRESH
+    /// Eight mebibytes of zeroes for 65,532 nodes. Only the pages exist that were ever used.
+    const WAITERS at "waiters": [Waiter<Native>; NODES] = Waiter::FRESH
 }
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
@@ -49,7 +49,7 @@ unsafe impl SleepStorage for Native {
         NonNull::from(COUNTING_MARKS.at(at % BUCKETS))
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
-        NonNull::from(WAITERS.at(usize::from(id.number())))
+        NonNull::from(WAITERS.at(pool::place(id.number().into())))
     }
     fn epoch() -> u32 {
         fork::epoch() & (u32::MAX >> 1)

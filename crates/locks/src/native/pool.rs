@@ -26,16 +26,20 @@ use core::sync::atomic::{
 // SAFETY: only for the storage of the platform.
 const FRESH: QNode<Native> = unsafe { QNode::fresh() };
 
+/// How many nodes there are. A program that does not know of the locks gets fewer: it may have a limit for its address
+/// space, or lock all of it in memory.
+pub(super) const NODES: usize = if cfg!(lockwright_preload) { 6144 } else { NODES_MAX };
+
 table_per_process! {
-    const POOL at "nodes": [QNode<Native>; NODES_MAX] = FRESH
+    const POOL at "nodes": [QNode<Native>; NODES] = FRESH
 }
 /// How many nodes of the pool are in use at most; smaller only in tests.
-static LIMIT: AtomicU32 = AtomicU32::new(NODES_MAX as u32);
+static LIMIT: AtomicU32 = AtomicU32::new(NODES as u32);
 /// Spreads the first looks of the threads of one CPU.
 static THREADS: AtomicU32 = AtomicU32::new(0);
 
-/// Nodes of a CPU's part: eight pages.
-const PART: u32 = 512;
+/// Nodes of a CPU's part: eight pages, or one.
+const PART: u32 = if cfg!(lockwright_preload) { 64 } else { 512 };
 const FREE: u32 = 0;
 
 per_thread! {
@@ -94,12 +98,18 @@ unsafe impl QueueNodes for Native {
     }
 }
 
-/// The node of this number, below `NODES_MAX`.
+/// Where the node of this number is. Lock words name no others, but the program may have overwritten one.
+#[inline(always)]
+pub(super) fn place(number: usize) -> usize {
+    if cfg!(lockwright_preload) { number % NODES } else { number }
+}
+
+/// The node of this number, below `NODES`.
 #[inline(always)]
 fn slot(number: u32) -> &'static QNode<Native> {
-    debug_assert!(number < NODES_MAX as u32);
-    // SAFETY: a `NodeId` and the limit of a search are below `NODES_MAX`, the length of the pool.
-    let node = unsafe { POOL.first.add(number as usize) };
+    debug_assert!(number < NODES as u32);
+    // SAFETY: a `NodeId`, the limit of a search, and a place among fewer nodes are below `NODES`, the pool's length.
+    let node = unsafe { POOL.first.add(place(number as usize)) };
     // SAFETY: a node of a static.
     unsafe { &*node }
 }
@@ -129,14 +139,14 @@ fn claim(number: u32, mark: u32) -> Option<NodeId> {
 fn first_look() -> u32 {
     // ordering: Relaxed; nothing is read through it.
     let within = THREADS.fetch_add(1, Relaxed) % PART;
-    cpu::this_cpu().wrapping_mul(PART).wrapping_add(within) % NODES_MAX as u32
+    cpu::this_cpu().wrapping_mul(PART).wrapping_add(within) % NODES as u32
 }
 
-/// Lets the pool hand out no more than `count` nodes (at most [`NODES_MAX`]), so that a test can
+/// Lets the pool hand out no more than `count` nodes (at most all), so that a test can
 /// see what happens when it is exhausted. Nodes already claimed stay claimed.
 pub fn limit_nodes(count: usize) {
     // ordering: Relaxed; nothing is read through it.
-    LIMIT.store(count.min(NODES_MAX) as u32, Relaxed);
+    LIMIT.store(count.min(NODES) as u32, Relaxed);
 }
 
 #[cfg(test)]

@@ -108,4 +108,10 @@ fn a_start_costs_what_the_readme_says() {
     } else {
         eprintln!("not run: this process may not trace another");
     }
+    let (kib, most) = (more("size"), limit("| address space"));
+    assert!((1..=most).contains(&kib), "{kib} KiB more");
+    assert_eq!(more("lock"), 0, "mlockall, with the usual limit");
+    if number(Command::new(&program), "lock") < 0 {
+        eprintln!("not run: this user may not have the usual limit of locked memory");
+    }
 }
