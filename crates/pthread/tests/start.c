@@ -1,8 +1,8 @@
 /*
  * What a start costs. Each way prints a number.
  *
- * calls: how many system calls this file makes as a program that does nothing, from its execve to its end; -1 if it
- * cannot be traced.
+ * calls [PROGRAM ARGUMENTS]: how many system calls that program makes, from its execve to its end, or this file as one
+ * that does nothing; -1 if it cannot be traced.
  * size: the size of this process's address space, in KiB.
  * lock: 1 if all memory can be locked with the kernel's usual limit for a user, 8 MiB; -1 if this user has no right to it.
  */
@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long calls(const char *program)
+static long calls(char **program)
 {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(77);
-        execl(program, program, "nothing", NULL);
+        execv(program[0], program);
         _exit(78);
     }
     int status;
@@ -65,10 +65,14 @@ static long lock(void)
 
 int main(int count, char **arguments)
 {
-    CHECK(count == 2);
+    CHECK(count >= 2);
     const char *way = arguments[1];
+    char *nothing[] = {arguments[0], "nothing", NULL};
     if (strcmp(way, "nothing") == 0)
         return 0;
-    printf("%ld\n", strcmp(way, "calls") == 0 ? calls(arguments[0]) : strcmp(way, "size") == 0 ? size() : lock());
+    if (strcmp(way, "calls") == 0)
+        printf("%ld\n", calls(count > 2 ? arguments + 2 : nothing));
+    else
+        printf("%ld\n", strcmp(way, "size") == 0 ? size() : lock());
     return 0;
 }

@@ -88,14 +88,13 @@ fn a_program_of_musl_starts_where_one_of_glibc_has_the_library() {
 #[test]
 fn a_start_costs_what_the_readme_says() {
     let program = compiled("start", "cc");
-    let number = |mut command: Command, way| -> i64 {
-        let text = run({
-            command.arg(way).env_remove("LOCKWRIGHT_POLICY");
-            command
-        });
-        text.trim().parse().expect("a number")
+    let number = |mut command: Command, way: &str| -> i64 {
+        command.args(way.split(' ')).env_remove("LOCKWRIGHT_POLICY");
+        let text = run(command);
+        text.lines().next_back().expect("a line").parse().expect("a number")
     };
-    let more = |way| number(with_library(&program), way) - number(Command::new(&program), way);
+    let more =
+        |way: &str| number(with_library(&program), way) - number(Command::new(&program), way);
     let readme = include_str!("../../README.md");
     let limit = |row: &str| -> i64 {
         let line = readme.lines().find(|line| line.contains(row)).expect("a row");
@@ -105,6 +104,9 @@ fn a_start_costs_what_the_readme_says() {
     if number(Command::new(&program), "calls") > 0 {
         let (calls, most) = (more("calls"), limit("| system calls"));
         assert!((1..=most).contains(&calls), "{calls} more system calls");
+        // It may make threads, so the quotas are read.
+        let of_threads = more(&format!("calls {} 1 1", compiled("pair", "cc").display()));
+        assert!(of_threads > calls, "{of_threads}, {calls}");
     } else {
         eprintln!("not run: this process may not trace another");
     }
