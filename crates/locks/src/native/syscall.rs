@@ -43,6 +43,7 @@ macro_rules! call {
 mod number {
     pub const FUTEX: core::ffi::c_long = 202;
     pub const SCHED_GETSCHEDULER: core::ffi::c_long = 145;
+    pub const SCHED_YIELD: core::ffi::c_long = 24;
     pub const RT_SIGPROCMASK: core::ffi::c_long = 14;
     pub const SCHED_SETAFFINITY: core::ffi::c_long = 203;
     pub const SCHED_GETAFFINITY: core::ffi::c_long = 204;
@@ -52,6 +53,7 @@ mod number {
 mod number {
     pub const FUTEX: core::ffi::c_long = 98;
     pub const SCHED_GETSCHEDULER: core::ffi::c_long = 120;
+    pub const SCHED_YIELD: core::ffi::c_long = 124;
     pub const RT_SIGPROCMASK: core::ffi::c_long = 135;
     pub const SCHED_SETAFFINITY: core::ffi::c_long = 122;
     pub const SCHED_GETAFFINITY: core::ffi::c_long = 123;
@@ -160,6 +162,15 @@ pub(super) fn visit_all_cpus() -> bool {
     let all = if set_affinity(&CpuSet::ALL) { affinity(0) } else { None };
     let is_done = all.is_some_and(|all| all.cpus().all(|cpu| set_affinity(&CpuSet::of(cpu))));
     set_affinity(&before) && is_done
+}
+
+/// Lets another thread run. A filter may refuse that, and then `rustix` panics in a debug build.
+pub(super) fn yield_cpu() {
+    if cfg!(miri) {
+        return rustix::thread::sched_yield();
+    }
+    // SAFETY: takes no argument.
+    unsafe { call!(number::SCHED_YIELD) };
 }
 
 /// The signals that a thread lets wait, as the kernel keeps them: 64 on all architectures here.

@@ -12,7 +12,7 @@ use super::{
     environment::read_file,
     fork, priority, quota, spinners,
     spinners::SPINNERS,
-    syscall::{CpuSet, affinity},
+    syscall::{self, CpuSet, affinity},
     table::Table,
     table::table,
     thread_number,
@@ -123,7 +123,7 @@ impl SchedulerHints for Native {
         spinners::is_real_time()
     }
     fn yield_cpu() {
-        rustix::thread::sched_yield();
+        syscall::yield_cpu();
     }
 }
 

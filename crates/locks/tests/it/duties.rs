@@ -4,10 +4,11 @@
 //!
 //! `crates/c/tests/duties.c` does the same with the functions for C, and with those of pthread.
 
-use super::alone;
-use super::mutex::in_a_process_of_its_own;
+use super::limits::{ALLOW, REFUSE, TRAP, filter};
+use super::mutex::{in_a_process_of_its_own, in_an_environment};
+use super::{alone, not_run};
 use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
-use lockwright::native::Native;
+use lockwright::native::{self, Native};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::platform::Clock;
 use lockwright::qspinlock::QSpinlock;
@@ -92,11 +93,7 @@ impl Operation {
         set[0] = 1 << (SIGUSR2 - 1) | 1 << (SIGSEGV - 1);
         // SAFETY: reads the set.
         unsafe { pthread_sigmask(SIG_BLOCK, &raw const set, null_mut()) };
-        (self.before)();
-        let other = self.other.map(thread::spawn);
-        if other.is_some() {
-            thread::sleep(HELD / 4);
-        }
+        let other = self.begin(|| ());
         // SAFETY: no address: the usual state, in which no exception has happened.
         unsafe { fesetenv(usize::MAX as *const c_void) };
         let before = State::now();
@@ -113,6 +110,21 @@ impl Operation {
         may_be_cancelled(false);
         assert_eq!(State::now(), before, "{}", self.name);
         assert_eq!(errno, 77, "{}: errno", self.name);
+        self.end(other);
+    }
+
+    /// What comes before it, in two threads.
+    fn begin(&self, first: fn()) -> Option<thread::JoinHandle<()>> {
+        let start = |other: fn()| thread::spawn(move || (first(), other()).1);
+        (self.before)();
+        let other = self.other.map(start);
+        if other.is_some() {
+            thread::sleep(HELD / 4);
+        }
+        other
+    }
+
+    fn end(&self, other: Option<thread::JoinHandle<()>>) {
         (self.after)();
         if let Some(other) = other {
             other.join().expect("no panic");
@@ -292,4 +304,131 @@ fn an_operation_leaves_the_state_of_its_thread_as_it_was() {
             }
         }
     });
+}
+
+unsafe extern "C" {
+    fn sigaction(signal: c_int, action: *const Action, before: *mut Action) -> c_int;
+    fn write(descriptor: c_int, text: *const u8, length: usize) -> isize;
+    fn _exit(status: c_int) -> !;
+}
+/// As the C library has it on the processors of [`CALLS`].
+#[repr(C)]
+struct Action {
+    handler: extern "C" fn(c_int, *const [u32; 32], *const c_void),
+    mask: [u64; 16],
+    flags: c_int,
+    restorer: usize,
+}
+
+/// System calls that a document may name: their numbers on x86-64 and on the other processors.
+const CALLS: [(&str, [u32; 2]); 10] = [
+    ("futex", [202, 98]),
+    ("rt_sigprocmask", [14, 135]),
+    ("getcpu", [309, 168]),
+    ("clock_gettime", [228, 113]),
+    ("membarrier", [324, 283]),
+    ("sched_getaffinity", [204, 123]),
+    ("sched_setaffinity", [203, 122]),
+    ("gettid", [186, 178]),
+    ("kill", [62, 129]),
+    ("sched_yield", [24, 124]),
+];
+/// The one that may fail.
+const MAY_FAIL: (&str, [u32; 2]) = ("sched_getscheduler", [145, 120]);
+/// What the threads of this test call themselves, to pause and to end: `nanosleep`, `clock_nanosleep`, `exit`,
+/// `exit_group`, `madvise`, `munmap`, `sigaltstack`, `write`, `rt_sigreturn`.
+const OWN: [[u32; 2]; 9] = [
+    [35, 101],
+    [230, 115],
+    [60, 93],
+    [231, 94],
+    [28, 233],
+    [11, 215],
+    [131, 132],
+    [1, 64],
+    [15, 139],
+];
+
+fn number(of: [u32; 2]) -> u32 {
+    of[usize::from(!cfg!(target_arch = "x86_64"))]
+}
+
+/// What the documentation of `prepare` says of filters.
+fn listed() -> &'static str {
+    const SOURCE: &str = include_str!("../../src/native/mod.rs");
+    let part = SOURCE.split_once("/// A filter has to allow").expect("a list").1;
+    part.split_once("/// Where a filter refuses").expect("its end").0
+}
+
+/// Puts the calling thread behind a filter of what is listed. `LOCKWRIGHT_TEST_FILTER` names calls that are not
+/// allowed all the same, and, behind a colon, calls that fail.
+fn watch() {
+    let choice = std::env::var("LOCKWRIGHT_TEST_FILTER").expect("a choice");
+    let (without, refused) = choice.split_once(':').expect("two lists");
+    let has = |text: &str, name: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    };
+    let mut calls: Vec<_> = OWN.map(|own| (number(own), ALLOW)).into();
+    for (name, of) in CALLS.into_iter().chain([MAY_FAIL]) {
+        if has(listed(), name) && !has(without, name) {
+            calls.push((number(of), if has(refused, name) { REFUSE } else { ALLOW }));
+        }
+    }
+    assert!(filter(&calls, TRAP), "the parent has looked if there are filters");
+}
+
+/// Says which system call was stopped.
+extern "C" fn say_call(_: c_int, of: *const [u32; 32], _: *const c_void) {
+    // SAFETY: what the kernel says of a signal has 128 bytes.
+    let call = unsafe { (*of)[6] };
+    let text = format!("system call {call} is not listed\n");
+    // SAFETY: a text and its length.
+    unsafe { write(2, text.as_ptr(), text.len()) };
+    // SAFETY: ends the process at once.
+    unsafe { _exit(1) };
+}
+
+/// Each operation is done for the first time behind a filter.
+#[test]
+fn no_operation_makes_a_system_call_that_the_documentation_of_prepare_does_not_list() {
+    let name =
+        "duties::no_operation_makes_a_system_call_that_the_documentation_of_prepare_does_not_list";
+    let _alone = alone();
+    let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
+    if !actions.is_ok_and(|actions| actions.contains("trap")) {
+        return not_run("the kernel has no filters of system calls");
+    }
+    for (membarrier, choice) in [
+        ("off", "membarrier sched_getaffinity sched_setaffinity:"),
+        ("on", "sched_getaffinity sched_setaffinity:sched_getscheduler sched_yield"),
+        ("on", ":membarrier"),
+    ] {
+        let variables = [("LOCKWRIGHT_MEMBARRIER", membarrier), ("LOCKWRIGHT_TEST_FILTER", choice)];
+        in_an_environment(&variables, name, || {
+            const SIGSYS: c_int = 31;
+            const SA_SIGINFO: c_int = 4;
+            let action =
+                Action { handler: say_call, mask: [0; 16], flags: SA_SIGINFO, restorer: 0 };
+            // SAFETY: a handler of that form.
+            assert_eq!(unsafe { sigaction(SIGSYS, &raw const action, null_mut()) }, 0);
+            native::prepare();
+            for operation in locks().into_iter().chain(others()) {
+                eprintln!("{}", operation.name);
+                let performed = thread::spawn(move || {
+                    let other = operation.begin(watch);
+                    watch();
+                    (operation.run)();
+                    operation.end(other);
+                    // Until a waiter tells it by membarrier that it is there, if it may.
+                    let is_lock = operation.name.ends_with(", lock");
+                    for _ in 0..if is_lock { 1 << 10 } else { 0 } {
+                        (operation.before)();
+                        (operation.run)();
+                        (operation.after)();
+                    }
+                });
+                performed.join().expect("no panic");
+            }
+        });
+    }
 }

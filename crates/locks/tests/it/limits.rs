@@ -188,22 +188,22 @@ struct Filter {
 const MEMBARRIER: u32 = if cfg!(target_arch = "x86_64") { 324 } else { 283 };
 const SCHED_SETAFFINITY: u32 = if cfg!(target_arch = "x86_64") { 203 } else { 122 };
 
-/// Installs a filter for this process by which these system calls fail with `EPERM`. Returns `true` if that worked.
-fn refuse(calls: [u32; 2]) -> bool {
+/// What a filter does with a system call: it runs, it fails with `EPERM`, or the thread gets `SIGSYS`.
+pub(super) const ALLOW: u32 = 0x7fff_0000;
+pub(super) const REFUSE: u32 = 0x0005_0000 | 1;
+pub(super) const TRAP: u32 = 0x0003_0000;
+
+/// Puts the calling thread, and those that it starts, behind a filter: what it does with some system calls, and with
+/// all others. Returns `true` if that worked.
+pub(super) fn filter(calls: &[(u32, u32)], others: u32) -> bool {
     const LOAD: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
-    const ALLOW: u32 = 0x7fff_0000;
-    const EPERM: u32 = 0x0005_0000 | 1;
-    let [first, second] = calls;
-    let one = |code, if_true, if_false, value| Instruction { code, if_true, if_false, value };
-    let program = [
-        one(LOAD, 0, 0, 0),
-        one(JUMP_IF_EQUAL, 2, 0, first),
-        one(JUMP_IF_EQUAL, 1, 0, second),
-        one(RETURN, 0, 0, ALLOW),
-        one(RETURN, 0, 0, EPERM),
-    ];
+    let one = |code, if_false, value| Instruction { code, if_true: 0, if_false, value };
+    let each = |&(call, action)| [one(JUMP_IF_EQUAL, 1, call), one(RETURN, 0, action)];
+    let mut program = vec![one(LOAD, 0, 0)];
+    program.extend(calls.iter().flat_map(each));
+    program.push(one(RETURN, 0, others));
     let filter = Filter { length: program.len() as u16, instructions: program.as_ptr() };
     const PR_SET_SECCOMP: c_int = 22;
     const PR_SET_NO_NEW_PRIVS: c_int = 38;
@@ -226,7 +226,7 @@ fn use_locks_after_refusing(calls: [u32; 2]) {
     for _ in 0..1 << 15 {
         assert_eq!(*MUTEX.lock() + *READ.read(), 0);
     }
-    if !refuse(calls) {
+    if !filter(&calls.map(|call| (call, REFUSE)), ALLOW) {
         return not_run("this machine has no system call filters");
     }
     let guard = MUTEX.lock();
