@@ -5,6 +5,10 @@
  * no other thread uses and on one for which threads compete.
  *
  * With -DOF_PTHREAD the functions are those of pthread, which the library may take the place of.
+ *
+ * With a text as an argument it looks at the system calls instead: the kernel stops a thread of the table at a call that
+ * the text does not name. Behind that, `refused` and calls that fail, `without` and calls that are not allowed although
+ * the text names them, `fork` for a child whose parent has used the locks.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,6 +25,13 @@
 #ifndef OF_PTHREAD
 #include <lockwright.h>
 #endif
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define CHECK(condition)                                                                                               \
     do {                                                                                                               \
@@ -31,6 +42,98 @@
     } while (0)
 
 static int failures;
+
+/* The filter of system calls, if there is one. Each thread of the table begins with it. */
+
+#define CALL(name) {#name, SYS_##name, 0}
+#define OPERATION(name) {#name, SYS_futex, name}
+static const struct call {
+    const char *name;
+    unsigned call, operation;
+} calls[] = {
+    CALL(rt_sigprocmask), CALL(getcpu), CALL(clock_gettime), CALL(sched_getscheduler), CALL(sched_yield),
+    CALL(membarrier), CALL(sched_getaffinity), CALL(sched_setaffinity), CALL(gettid), CALL(kill), CALL(prctl),
+    OPERATION(FUTEX_WAIT), OPERATION(FUTEX_WAKE), OPERATION(FUTEX_REQUEUE), OPERATION(FUTEX_CMP_REQUEUE),
+    OPERATION(FUTEX_WAKE_OP), OPERATION(FUTEX_WAIT_BITSET), OPERATION(FUTEX_WAKE_BITSET), CALL(futex),
+};
+/* What this program calls itself: to pause, to end a thread, to say what was wrong. */
+static const unsigned own_calls[] = {SYS_clock_nanosleep, SYS_exit,  SYS_exit_group, SYS_madvise,
+                                     SYS_munmap,          SYS_write, SYS_rt_sigreturn};
+static struct sock_filter instructions[128];
+static struct sock_fprog filter = {0, instructions};
+static const char *volatile doing[2] = {"the first", "operation"};
+
+static void add(unsigned code, unsigned skipped_if_not, unsigned value)
+{
+    instructions[filter.len++] = (struct sock_filter)BPF_JUMP(code, value, 0, skipped_if_not);
+}
+static void load(unsigned at)
+{
+    add(BPF_LD | BPF_W | BPF_ABS, 0, at);
+}
+static void if_call(unsigned call, unsigned then)
+{
+    add(BPF_JMP | BPF_JEQ | BPF_K, 1, call);
+    add(BPF_RET | BPF_K, 0, then);
+}
+
+static int has_word(const char *text, const char *word)
+{
+    static const char of_words[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    size_t length;
+    for (text += strcspn(text, of_words); *text != 0; text += length, text += strcspn(text, of_words)) {
+        length = strspn(text, of_words);
+        if (length == strlen(word) && strncmp(text, word, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* If the text names operations of futex, no others are allowed. */
+static void make_filter(const char *text, const char *refused, const char *without)
+{
+    const unsigned number = offsetof(struct seccomp_data, nr), some = sizeof calls / sizeof *calls;
+    int has_operations = 0;
+    load(number);
+    for (unsigned i = 0; i < sizeof own_calls / sizeof *own_calls; i++)
+        if_call(own_calls[i], SECCOMP_RET_ALLOW);
+    for (unsigned i = 0; i < some; i++) {
+        const struct call *call = &calls[i];
+        if (!has_word(text, call->name) || has_word(without, call->name))
+            continue;
+        if (call->call != SYS_futex) {
+            if_call(call->call, has_word(refused, call->name) ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW);
+        } else if (strcmp(call->name, "futex") != 0) {
+            has_operations = 1;
+            add(BPF_JMP | BPF_JEQ | BPF_K, 5, SYS_futex);
+            load(offsetof(struct seccomp_data, args) + 8 * 1);
+            add(BPF_ALU | BPF_AND | BPF_K, 0, FUTEX_CMD_MASK);
+            if_call(call->operation, SECCOMP_RET_ALLOW);
+            load(number);
+        } else if (!has_operations) {
+            if_call(SYS_futex, SECCOMP_RET_ALLOW);
+        }
+    }
+    add(BPF_RET | BPF_K, 0, SECCOMP_RET_TRAP);
+}
+
+static void say_call(int number, siginfo_t *of, void *unused)
+{
+    char line[160];
+    (void)number, (void)unused;
+    snprintf(line, sizeof line, "%s, %s: system call %d is not listed\n", doing[0], doing[1], of->si_syscall);
+    if (write(1, line, strlen(line)) >= 0)
+        _exit(1);
+}
+
+/* Puts the calling thread behind the filter. */
+static void watch(void)
+{
+    if (filter.len != 0) {
+        CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+    }
+}
 
 /* What has to be as before. */
 
@@ -58,6 +161,8 @@ static unsigned count_descriptors(void)
 static void look(struct state *state)
 {
     memset(state, 0, sizeof *state);
+    if (filter.len != 0)
+        return;
     CHECK(pthread_sigmask(SIG_SETMASK, NULL, &state->blocked) == 0);
     state->rounding = fegetround();
     state->exceptions = fetestexcept(FE_ALL_EXCEPT);
@@ -201,14 +306,15 @@ struct other {
     const struct lock *lock;
     long holds_ms;
     pthread_t thread;
-    pthread_barrier_t begin;
+    volatile int has_begun;
 };
 
 static void *hold(void *of)
 {
     struct other *me = of;
+    watch();
     CHECK(me->lock->other_lock(me->lock->object) == 0);
-    pthread_barrier_wait(&me->begin);
+    me->has_begun = 1;
     usleep(me->holds_ms * 1000);
     me->lock->other_unlock(me->lock->object);
     return NULL;
@@ -216,7 +322,8 @@ static void *hold(void *of)
 static void *want(void *of)
 {
     struct other *me = of;
-    pthread_barrier_wait(&me->begin);
+    watch();
+    me->has_begun = 1;
     CHECK(me->lock->other_lock(me->lock->object) == 0);
     me->lock->other_unlock(me->lock->object);
     return NULL;
@@ -225,16 +332,16 @@ static void begin_other(struct other *other, const struct lock *lock, void *(*do
 {
     other->lock = lock;
     other->holds_ms = holds_ms;
-    pthread_barrier_init(&other->begin, NULL, 2);
+    other->has_begun = 0;
     CHECK(pthread_create(&other->thread, NULL, does, other) == 0);
-    pthread_barrier_wait(&other->begin);
+    while (!other->has_begun)
+        usleep(100);
     if (does == want)
         usleep(5000);
 }
 static void end_other(struct other *other)
 {
     CHECK(pthread_join(other->thread, NULL) == 0);
-    pthread_barrier_destroy(&other->begin);
 }
 
 /* The table of operations, and how each begins and ends. */
@@ -320,6 +427,7 @@ static void *perform(void *of)
     CHECK(pthread_sigmask(SIG_BLOCK, &some, NULL) == 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     prepare(run, &other);
+    watch();
     fesetround(FE_UPWARD);
     feclearexcept(FE_ALL_EXCEPT);
     look(&run->before);
@@ -341,11 +449,31 @@ static void *perform(void *of)
     return NULL;
 }
 
+/* Until waiters tell it by membarrier that they are there, if they may. */
+static void *use_often(void *of)
+{
+    const struct lock *lock = of;
+    watch();
+    for (int i = 0; i < 1 << 13; i++) {
+        CHECK(lock->lock(lock->object) == 0);
+        lock->unlock(lock->object);
+    }
+    return NULL;
+}
+
 static void walk(const struct lock *lock, int is_cancelled)
 {
+    pthread_t often;
+    if (filter.len != 0) {
+        doing[0] = lock->name;
+        CHECK(pthread_create(&often, NULL, use_often, (void *)lock) == 0);
+        CHECK(pthread_join(often, NULL) == 0);
+    }
     for (int operation = 0; operation < OPERATIONS; operation++) {
         struct run run = {.lock = lock, .operation = operation, .is_cancelled = is_cancelled};
         pthread_t thread;
+        doing[0] = lock->name;
+        doing[1] = operations[operation];
         CHECK(pthread_create(&thread, NULL, perform, &run) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
         if (!run.has_returned) {
@@ -390,6 +518,7 @@ static const int waits_are_cancelled = 0;
 
 static void *notify_soon(void *unused)
 {
+    watch();
     usleep(5000);
     enter();
     condvar_signal();
@@ -398,6 +527,7 @@ static void *notify_soon(void *unused)
 }
 static void *wait_once(void *unused)
 {
+    watch();
     enter();
     condvar_wait();
     leave();
@@ -425,6 +555,7 @@ static void *take_step(void *of)
         CHECK(pthread_create(&others[0], NULL, notify_soon, NULL) == 0);
     if (step->waiters != 0)
         usleep(10000);
+    watch();
     if (step->has_guard)
         enter();
     fesetround(FE_UPWARD);
@@ -468,6 +599,8 @@ static void walk_condvar(int is_cancelled)
         struct step step = steps[i];
         int is_wait = step.call == condvar_wait || step.call == condvar_time_out;
         pthread_t thread;
+        doing[0] = "condition variable";
+        doing[1] = step.name;
         /* POSIX says that these are cancellation points. */
         step.is_cancelled = is_cancelled && !(is_wait && waits_are_cancelled);
         CHECK(pthread_create(&thread, NULL, take_step, &step) == 0);
@@ -480,9 +613,46 @@ static void walk_condvar(int is_cancelled)
     }
 }
 
-int main(void)
+static const char *argument(char **arguments, const char *name)
 {
-    for (int is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+    for (; *arguments != NULL && arguments[1] != NULL; arguments++)
+        if (strcmp(*arguments, name) == 0)
+            return arguments[1];
+    return "";
+}
+
+/* As `main`, in a child if one is asked for. */
+static int is_in_child(char **arguments)
+{
+    int status;
+    pid_t child;
+    if (strcmp(argument(arguments, "fork"), "yes") != 0)
+        return 1;
+    walk(&locks[0], 0);
+    walk_condvar(0);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        return 1;
+    CHECK(waitpid(child, &status, 0) == child);
+    failures = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    int is_watched = count > 1;
+    if (is_watched) {
+        struct sigaction action = {.sa_sigaction = say_call, .sa_flags = SA_SIGINFO};
+        sigaction(SIGSYS, &action, NULL);
+#ifndef OF_PTHREAD
+        lw_prepare();
+#endif
+        if (!is_in_child(arguments))
+            return failures;
+        make_filter(arguments[1], argument(arguments, "refused"), argument(arguments, "without"));
+    }
+    for (int is_cancelled = 0; is_cancelled < 2 - is_watched; is_cancelled++) {
         for (unsigned i = 0; i < sizeof locks / sizeof *locks; i++)
             walk(&locks[i], is_cancelled);
         walk_condvar(is_cancelled);

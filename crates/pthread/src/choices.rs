@@ -86,6 +86,8 @@ pub extern "C" fn lw_prepare(makes_threads: bool) {
     Native::has_forked();
     // Reads the environment.
     Native::may_use_heavy_barrier();
+    // Asks for the page of the kernel that tells the time, and looks up functions in it.
+    <Native as lockwright::platform::Clock>::now_ns();
 }
 
 /// Waits for a mutex, with a deadline or without. Returns `true` if it is taken.

@@ -1,5 +1,6 @@
 //! The examples, and programs that call everything: built by every compiler, linked in every way by one, and run.
 
+use crate::tools::{has_filters, listed_calls};
 use crate::{Linked, WAYS, compiled, compilers, run, source};
 use std::path::Path;
 
@@ -34,6 +35,27 @@ fn every_function_does_what_the_header_says_and_threads_exclude_each_other() {
 #[test]
 fn every_function_leaves_the_state_of_its_thread_as_it_was() {
     prints("tests/duties.c", &compilers(C), "");
+}
+
+#[test]
+fn no_function_makes_a_system_call_that_the_header_does_not_list() {
+    if !has_filters() {
+        return;
+    }
+    let listed = listed_calls("include/lockwright.h", " * A filter has to allow", "*/");
+    let affinity = "sched_getaffinity sched_setaffinity";
+    let none = &format!("membarrier {affinity}");
+    for (membarrier, refused, without, is_child) in [
+        ("off", "sched_getscheduler sched_yield", none.as_str(), "yes"),
+        ("off", "", none, "no"),
+        ("on", "", affinity, "yes"),
+        ("on", "membarrier", "", "no"),
+    ] {
+        let mut command = compiled("tests/duties.c", "cc", Linked::Shared);
+        command.arg(&listed).args(["refused", refused, "without", without, "fork", is_child]);
+        command.env("LOCKWRIGHT_MEMBARRIER", membarrier);
+        assert_eq!(run(command), "", "membarrier {membarrier}");
+    }
 }
 
 #[test]

@@ -34,3 +34,21 @@ pub fn build(mut compiler: Command, file: &Path) {
     run(compiler);
     std::fs::rename(part, file).expect("it is in the same folder");
 }
+
+/// The part of a document that lists the system calls that a filter has to allow. It begins so and ends so.
+pub fn listed_calls(document: &str, begin: &str, end: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let text = std::fs::read_to_string(path).expect("a source");
+    let part = text.split_once(begin).and_then(|(_, rest)| rest.split_once(end));
+    part.unwrap_or_else(|| panic!("{document} says `{begin}`")).0.to_owned()
+}
+
+/// Returns `true` if this process may have filters of system calls. If not, says so.
+pub fn has_filters() -> bool {
+    let actions = "/proc/sys/kernel/seccomp/actions_avail";
+    let has = std::fs::read_to_string(actions).is_ok_and(|actions| actions.contains("trap"));
+    if !has {
+        println!("the kernel has no filters of system calls: what needs them did not run");
+    }
+    has
+}

@@ -8,6 +8,7 @@ mod inherited;
 mod results;
 #[path = "../../../c/tests/it/tools.rs"]
 mod tools;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
