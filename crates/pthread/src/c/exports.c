@@ -98,13 +98,19 @@ int lw_cond_broadcast(pthread_cond_t *condvar)
 }
 
 #ifdef __x86_64__
-#define CONDVAR(name)                                                                               \
+/* The names of a program that was linked with ThreadSanitizer's library have no version, so they find the oldest. */
+#define CONDVAR(name, parameters, arguments)                                                        \
     __asm__(".symver lw_cond_" #name ", pthread_cond_" #name "@@GLIBC_2.3.2");                      \
-    extern void lw_old_cond_##name(void) __attribute__((alias("lw_old_cond")));                     \
+    int lw_old_cond_##name parameters                                                               \
+    {                                                                                               \
+        if (__tsan_init == NULL)                                                                    \
+            refuse_old_cond();                                                                      \
+        return lw_glibc_cond_##name arguments;                                                      \
+    }                                                                                               \
     __asm__(".symver lw_old_cond_" #name ", pthread_cond_" #name "@GLIBC_2.2.5");
 
 /* These are pointers to memory that glibc allocates, and glibc would unlock a mutex of ours by itself. */
-void lw_old_cond(void)
+static __attribute__((noreturn, cold)) void refuse_old_cond(void)
 {
     static const char said[] = "lockwright: this program was built with a C library of before 2003, whose condition "
                                "variables are not known here: run it without liblockwright-pthread.so\n";
@@ -113,14 +119,15 @@ void lw_old_cond(void)
     abort();
 }
 #else
-#define CONDVAR(name) __asm__(".symver lw_cond_" #name ", pthread_cond_" #name "@@GLIBC_2.17");
+#define CONDVAR(name, parameters, arguments)                                                        \
+    __asm__(".symver lw_cond_" #name ", pthread_cond_" #name "@@GLIBC_2.17");
 #endif
-CONDVAR(init)
-CONDVAR(destroy)
-CONDVAR(wait)
-CONDVAR(timedwait)
-CONDVAR(signal)
-CONDVAR(broadcast)
+CONDVAR(init, (pthread_cond_t *c, const pthread_condattr_t *a), (c, a))
+CONDVAR(destroy, (pthread_cond_t *c), (c))
+CONDVAR(wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m))
+CONDVAR(timedwait, (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
+CONDVAR(signal, (pthread_cond_t *c), (c))
+CONDVAR(broadcast, (pthread_cond_t *c), (c))
 
 int lw_pthread_cond_clockwait(pthread_cond_t *condvar, pthread_mutex_t *mutex, clockid_t clock,
                            const struct timespec *deadline)

@@ -25,9 +25,10 @@ static void fail(const char *what, const char *name)
     abort();
 }
 
+/* Names in ThreadSanitizer's library, which has to see the calls, have no version. */
 static void *find(const char *name, const char *version)
 {
-    void *found = dlvsym(RTLD_NEXT, name, version);
+    void *found = __tsan_init == NULL ? dlvsym(RTLD_NEXT, name, version) : NULL;
     if (found == NULL)
         found = dlsym(RTLD_NEXT, name);
     if (found == NULL)
@@ -35,7 +36,6 @@ static void *find(const char *name, const char *version)
     return found;
 }
 
-extern void __tsan_init(void) __attribute__((weak));
 enum lw_standing lw_standing;
 
 /* Valgrind answers this sequence of instructions, which changes nothing for a processor. Request 0x1001 asks if it is. */

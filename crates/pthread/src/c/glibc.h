@@ -18,6 +18,9 @@ enum lw_standing { LW_UNDECIDED, LW_OURS, LW_ASIDE };
 extern enum lw_standing lw_standing;
 enum lw_standing lw_decide_standing(void);
 
+/* There if the program has ThreadSanitizer. */
+extern void __tsan_init(void) __attribute__((weak));
+
 static inline bool lw_stands_aside(void)
 {
     enum lw_standing standing = __atomic_load_n(&lw_standing, __ATOMIC_RELAXED);

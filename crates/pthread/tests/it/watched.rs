@@ -2,6 +2,8 @@
 
 use crate::tools::{has_filters, listed_calls};
 use crate::{compiled, run, with_library};
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn no_function_makes_a_system_call_that_the_readme_does_not_list() {
@@ -25,5 +27,26 @@ fn no_function_makes_a_system_call_that_the_readme_does_not_list() {
             command.env("LOCKWRIGHT_MEMBARRIER", membarrier);
             assert_eq!(run(command), "", "{policy}, membarrier {membarrier}");
         }
+    }
+}
+
+/// Its library comes behind ours, and has to see the calls.
+#[test]
+fn a_program_with_thread_sanitizer_of_gcc_behaves_as_with_glibc() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sanitized.c");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sanitized-thread");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-std=gnu11", "-O1", "-pthread", "-fsanitize=thread"]).arg(source);
+    let is_built = gcc.arg("-o").arg(&program).output().is_ok_and(|it| it.status.success());
+    if !is_built || !Command::new(&program).output().is_ok_and(|it| it.status.success()) {
+        eprintln!("not run: there is no gcc whose ThreadSanitizer works here");
+        return;
+    }
+    for error in ["none", "race"] {
+        let output = with_library(&program).arg(error).output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(!output.status.success(), error == "race", "{error}: {said}");
+        assert_eq!(said.contains("data race"), error == "race", "{error}: {said}");
+        assert!(said.contains("the locks stay those of glibc"), "{error}: {said}");
     }
 }
