@@ -20,6 +20,33 @@ fn some_library(folder: &tempfile::TempDir) -> PathBuf {
 }
 
 #[test]
+fn a_program_with_address_sanitizer_starts_and_its_errors_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = some_library(&folder);
+    let (source, program) = (folder.path().join("p.c"), folder.path().join("program"));
+    let text = "#include <stdio.h>\n#include <stdlib.h>\nint main(int many, char **arguments) {\n\
+                volatile char *block = malloc(8);\nvolatile int at = 6 + many;\nblock[at] = 1;\n\
+                free((void *)block);\nreturn puts(arguments[0]) < 0;\n}\n";
+    std::fs::write(&source, text).expect("it is written");
+    let mut gcc = Command::new("gcc");
+    let built = gcc.args(["-fsanitize=address", "-o"]).arg(&program).arg(&source).output();
+    if !built.is_ok_and(|it| it.status.success()) {
+        eprintln!("not run: there is no gcc that has AddressSanitizer");
+        return;
+    }
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockwright"));
+        command.args(["run", "--library"]).arg(&library).arg("--").arg(&program).args(more);
+        command.env("ASAN_OPTIONS", "exitcode=77").output().expect("it starts")
+    };
+    let well = run(&[]);
+    assert_eq!(stdout(&well), format!("{}\n", program.display()), "{well:?}");
+    let wrong = run(&["more"]);
+    assert_eq!(wrong.status.code(), Some(77), "{wrong:?}");
+    assert!(stderr(&wrong).contains("heap-buffer-overflow"), "{wrong:?}");
+}
+
+#[test]
 fn a_program_sees_the_library_and_its_status_is_handed_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = some_library(&folder);

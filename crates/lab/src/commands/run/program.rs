@@ -1,7 +1,7 @@
 //! What kind of file a program is.
 
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Object, ObjectSegment, ObjectSymbol, elf::FileHeader64};
+use object::{Object, ObjectSegment, ObjectSymbol, ReadCache, elf::FileHeader64};
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::io::Read;
@@ -168,6 +168,16 @@ pub fn has_locks_of_musl(path: &Path) -> bool {
     }
     // It will not start.
     false
+}
+
+/// Returns true if the program is one of gcc's AddressSanitizer: it gets that from a library.
+pub fn has_asan_of_library(path: &Path) -> bool {
+    let Ok(file) = fs::File::open(path) else { return false };
+    // Only what is looked at is read: programs may be large.
+    let cache = ReadCache::new(file);
+    let Ok(elf) = ElfFile64::<object::Endianness, _>::parse(&cache) else { return false };
+    let mut imports = elf.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    imports.any(|symbol| symbol.name() == Ok("__asan_init"))
 }
 
 /// Functions whose objects are ours.

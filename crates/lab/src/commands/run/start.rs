@@ -35,6 +35,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
              library for it; run it without `lockwright run`"
         )));
     }
+    if program::has_asan_of_library(&path) {
+        do_without_first_place();
+    }
     let library = library(args.library.as_deref())?;
     if program::has_locks_of_musl(&path) {
         eprintln!("lockwright: `{shown}` keeps its locks: its C library is musl, not glibc");
@@ -124,6 +127,16 @@ fn installed() -> Option<PathBuf> {
     let prefix = program.parent()?.parent()?;
     let places = FOLDERS.iter().map(|folder| prefix.join(folder).join(LIBRARY));
     places.into_iter().find(|path| path.is_file())
+}
+
+/// AddressSanitizer wants to be the first library of a program, and ours has nothing that it replaces. What the user
+/// says of it comes later, so it counts.
+fn do_without_first_place() {
+    const NAME: &str = "ASAN_OPTIONS";
+    let mut options = OsString::from("verify_asan_link_order=0:");
+    options.push(env::var_os(NAME).unwrap_or_default());
+    // SAFETY: this process has one thread.
+    unsafe { env::set_var(NAME, options) };
 }
 
 #[cfg(test)]
