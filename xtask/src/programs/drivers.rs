@@ -1,5 +1,6 @@
 //! Programs that check their own work.
 
+use super::needs::is_there;
 use crate::limit;
 use std::path::Path;
 use std::process::Command;
@@ -57,7 +58,7 @@ for (let i = 0; i < 8; i++)
 
 /// Programs that people run: servers, languages, an encoder; and some whose locks are shared between processes,
 /// cancelled, or taken with real-time priorities.
-const OTHERS: [Driver; 10] = [
+const OTHERS: [Driver; 11] = [
     Driver {
         name: "valgrind",
         line: &["valgrind", "--tool=helgrind", "tcumttest", "typical", "2", "200"],
@@ -123,6 +124,31 @@ const OTHERS: [Driver; 10] = [
         line: &["stress-ng", "--mutex", "4", "--timeout", "5", "--metrics-brief", "--verify"],
         prints: "successful run completed",
     },
+    Driver {
+        name: "gcc's ThreadSanitizer and AddressSanitizer",
+        line: &[
+            "sh",
+            "-c",
+            include_str!("sanitizers.sh"),
+            "sh",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/pthread/tests"),
+        ],
+        prints: "all is found",
+    },
+];
+
+/// Each in a sandbox that ends it at a system call that it does not know. They run if they are installed.
+const BROWSERS: [Driver; 2] = [
+    Driver {
+        name: "Chromium",
+        line: &["sh", "-c", include_str!("browser.sh"), "sh", "chromium"],
+        prints: "all there: 42",
+    },
+    Driver {
+        name: "Firefox",
+        line: &["sh", "-c", include_str!("browser.sh"), "sh", "firefox-esr"],
+        prints: "all there: 42",
+    },
 ];
 
 /// The command, with glibc's locks or with ours and a policy.
@@ -145,7 +171,16 @@ pub fn check(library: &Path) -> Result<bool, String> {
 
 /// The same for programs of the full half.
 pub fn check_others(library: &Path) -> Result<bool, String> {
-    check_all(&OTHERS, library)
+    let mut is_right = check_all(&OTHERS, library)?;
+    for browser in &BROWSERS {
+        let program = browser.line[browser.line.len() - 1];
+        if is_there(program) {
+            is_right &= check_all(std::slice::from_ref(browser), library)?;
+        } else {
+            println!("{}: did not run, because `{program}` is not installed", browser.name);
+        }
+    }
+    Ok(is_right)
 }
 
 fn check_all(drivers: &[Driver], library: &Path) -> Result<bool, String> {

@@ -79,7 +79,8 @@ pub fn look(what: NeededFor) -> Result<(), String> {
     }
 }
 
-fn is_there(program: &str) -> bool {
+/// Returns true if a program is installed.
+pub fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder: std::path::PathBuf| is_file(&folder.join(program)))
 }
