@@ -1,5 +1,6 @@
 //! The header, the list of versions and the libraries agree.
 
+use crate::tools::listed_calls;
 use crate::{Linked, stage};
 use crate::{PREFIX, compiled, compilers, installed, run, source};
 use std::collections::BTreeSet;
@@ -197,4 +198,23 @@ fn programs_ask_for_the_library_by_its_name_of_version_0() {
     let mut readelf = Command::new("readelf");
     readelf.arg("--dynamic").arg(program.get_program());
     assert!(run(readelf).contains("[liblockwright.so.0]"));
+}
+
+#[test]
+fn the_header_and_the_documents_for_rust_list_the_same_system_calls() {
+    let program = text("tests/duties.c");
+    let known: BTreeSet<_> = program.split("CALL(").filter_map(|it| it.split(')').next()).collect();
+    let calls = |document: &str, begin: &str, end: &str| -> BTreeSet<String> {
+        let listed = listed_calls(document, begin, end);
+        let words = listed.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| known.contains(word)).map(str::to_owned).collect()
+    };
+    let of_header = calls("include/lockwright.h", " * A filter has to allow", "*/");
+    assert!(of_header.contains("futex"), "{of_header:?}");
+    let prepare = ("../locks/src/native/mod.rs", "/// A filter has to allow", "/// Where a filter");
+    let migrating =
+        ("../../docs/migrating.md", "before you install the filter. Allow", "If a filter");
+    for (document, begin, end) in [prepare, migrating] {
+        assert_eq!(calls(document, begin, end), of_header, "{document}");
+    }
 }
