@@ -77,12 +77,17 @@ void lockwright_take(u32 lock, struct lockwright_place *place, bool reads);
 void lockwright_give(u32 lock, struct lockwright_place *place, bool reads);
 
 /* replace.c */
-extern bool lockwright_is_active;
+/* Which way the trampoline goes: to the kernel's slow path, to ours, or to a wait without a queue. */
+enum { LOCKWRIGHT_KERNELS, LOCKWRIGHT_OURS, LOCKWRIGHT_UNQUEUED };
+extern u8 lockwright_path;
 DECLARE_PER_CPU(u64, lockwright_passed);
 DECLARE_PER_CPU(u64, lockwright_diverted);
 void lockwright_trampoline(void);
+void lockwright_contend(u32 *lock, u32 seen);
+void lockwright_unqueued(u32 *lock, u32 seen);
 int lockwright_replace_by(const char *name);
-void lockwright_give_back(void);
+int lockwright_detach(void);
+void lockwright_free_filters(void);
 void lockwright_show_status(struct seq_file *out);
 
 /* events.c */

@@ -3,7 +3,8 @@
  * The module: its parameters, what it tells the Rust part about the machine, and its files in debugfs.
  *
  * /sys/kernel/debug/lockwright/replace  write the name of a lock to let it take over the contended spinlocks of this
- *                                       kernel, `stock` to give them back
+ *                                       kernel, `stock` to give them back, `detach` to do that and to remove
+ *                                       the call, without which the module cannot be unloaded
  * /sys/kernel/debug/lockwright/status   what has happened, as lines of a name and a number
  * /sys/kernel/debug/lockwright/queue_depths
  *                                       how many waiters each entry of our slow path has found at its lock
@@ -164,7 +165,7 @@ static ssize_t replace_write(struct file *file, const char __user *from, size_t 
 
 	if (IS_ERR(name))
 		return PTR_ERR(name);
-	error = lockwright_replace_by(strim(name));
+	error = strcmp(strim(name), "detach") ? lockwright_replace_by(strim(name)) : lockwright_detach();
 	kfree(name);
 	return error ? error : count;
 }
@@ -223,7 +224,7 @@ static int __init load(void)
 static void __exit unload(void)
 {
 	debugfs_remove(folder);
-	lockwright_give_back();
+	lockwright_free_filters();
 	pr_info("unloaded\n");
 }
 module_init(load);

@@ -3,22 +3,28 @@
  * Lets a lock of the registry take over the slow path of all of the kernel's spinlocks, and gives it back.
  *
  * The argument is in docs/kernel.md: a slow path runs with preemption off, so while all CPUs are in the stopper no CPU
- * is in one, and no lock word names a node. Each flip checks what that argument says.
+ * is in one, and no lock word names a node. NMIs that come meanwhile wait without a queue. Each flip checks what that
+ * argument says.
  */
 #define pr_fmt(fmt) "lockwright: " fmt
 
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/ktime.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <asm/apic.h>
 #include <linux/version.h>
+#ifdef LOCKWRIGHT_HAS_EVENTS
+#include <trace/events/lock.h>
+#endif
 
 #include "lockwright.h"
 
@@ -27,7 +33,7 @@
 /* Levels of nodes of a CPU, and one more: entries that found no node. */
 #define LEVELS 5
 
-bool lockwright_is_active;
+u8 lockwright_path = LOCKWRIGHT_KERNELS;
 DEFINE_PER_CPU(u64, lockwright_passed);
 DEFINE_PER_CPU(u64, lockwright_diverted);
 
@@ -60,6 +66,33 @@ MODULE_PARM_DESC(controls, "allow what kills this kernel: `busted` as a slow pat
 static bool runs_on;
 module_param(runs_on, bool, 0444);
 MODULE_PARM_DESC(runs_on, "with controls: flip while the CPUs run");
+static bool flips_fail;
+module_param(flips_fail, bool, 0644);
+MODULE_PARM_DESC(flips_fail, "with controls: no flip happens");
+static bool flip_nmis;
+module_param(flip_nmis, bool, 0644);
+MODULE_PARM_DESC(flip_nmis, "with controls: each flip sends NMIs to the other CPUs");
+
+/* Our slow path. Where the kernel exports these events, they are emitted as by its own slow path. */
+void notrace lockwright_contend(u32 *lock, u32 seen)
+{
+#ifdef LOCKWRIGHT_HAS_EVENTS
+	trace_contention_begin(lock, LCB_F_SPIN);
+#endif
+	lockwright_slowpath(lock, seen);
+#ifdef LOCKWRIGHT_HAS_EVENTS
+	trace_contention_end(lock, 0);
+#endif
+}
+
+/* Takes the lock as soon as its word is 0, which goes together with both slow paths. For NMIs during a flip. */
+void notrace lockwright_unqueued(u32 *lock, u32 seen)
+{
+	atomic_t *word = (atomic_t *)lock;
+
+	while (atomic_read(word) || atomic_cmpxchg_acquire(word, 0, _Q_LOCKED_VAL))
+		cpu_relax();
+}
 
 static u64 entries_at(u32 level)
 {
@@ -90,12 +123,12 @@ static void take(struct sample *now)
 struct flip {
 	u32 to;
 	unsigned long faults;
+	/* CPUs that have seen that NMIs wait without a queue. */
+	atomic_t seen;
 };
 
-/* Runs on one CPU; the others wait in the stopper with interrupts off. */
-static int flip_stopped(void *data)
+static int flip_now(struct flip *flip)
 {
-	struct flip *flip = data;
 	struct sample now;
 	u64 passed, entered;
 
@@ -105,24 +138,54 @@ static int flip_stopped(void *data)
 	flip->faults |= (now.entries != now.exits) << INSIDE;
 	flip->faults |= (now.nodes != 0) << NODE_IN_USE;
 	flip->faults |= (now.entries != now.diverted) << NOT_ARRIVED;
-	flip->faults |= ((lockwright_is_active ? passed : entered) != 0) << WRONG_PATH;
+	flip->faults |= ((selected != LOCKWRIGHT_NO_LOCK ? passed : entered) != 0) << WRONG_PATH;
 	entries_kernel += passed;
 	entries_ours += entered;
 	at_last_flip = now;
 	lockwright_select(flip->to);
-	WRITE_ONCE(lockwright_is_active, flip->to != LOCKWRIGHT_NO_LOCK);
+	smp_store_release(&lockwright_path, flip->to == LOCKWRIGHT_NO_LOCK ? LOCKWRIGHT_KERNELS : LOCKWRIGHT_OURS);
 	return 0;
+}
+
+/*
+ * Runs on each CPU, in the stopper with interrupts off. A CPU that says what it has seen is in no NMI, and so in no
+ * slow path. The NMIs that it gets from then on have seen the same.
+ */
+static int flip_stopped(void *data)
+{
+	struct flip *flip = data;
+
+	if (smp_processor_id() != cpumask_first(cpu_online_mask)) {
+		while (READ_ONCE(lockwright_path) != LOCKWRIGHT_UNQUEUED)
+			cpu_relax();
+		atomic_inc(&flip->seen);
+		return 0;
+	}
+	if (controls && flip_nmis)
+		apic->send_IPI_allbutself(NMI_VECTOR);
+	WRITE_ONCE(lockwright_path, LOCKWRIGHT_UNQUEUED);
+	while (atomic_read(&flip->seen) != num_online_cpus() - 1)
+		cpu_relax();
+	smp_mb();
+	return flip_now(flip);
 }
 
 static int flip_to(u32 lock)
 {
 	struct flip flip = { .to = lock };
 	u64 start = ktime_get_ns();
-	int error = controls && runs_on ? flip_stopped(&flip) : stop_machine(flip_stopped, &flip, NULL);
-	int fault;
+	int fault, error;
 
-	if (error)
+	if (controls && runs_on)
+		error = flip_now(&flip);
+	else if (controls && flips_fail)
+		error = -EIO;
+	else
+		error = stop_machine(flip_stopped, &flip, cpu_online_mask);
+	if (error) {
+		pr_err("a flip has failed: %d\n", error);
 		return error;
+	}
 	flip_ns_max = max(flip_ns_max, ktime_get_ns() - start);
 	selected = lock;
 	flips++;
@@ -168,13 +231,14 @@ static struct ftrace_ops direct;
 
 static int register_call(void)
 {
-	int error = ftrace_set_filter_ip(&direct, place_of_call(), 0, 0);
+	int error = ftrace_set_filter_ip(&direct, place_of_call(), 0, 1);
 
 	return error ? error : register_ftrace_direct(&direct, TRAMPOLINE);
 }
 static int unregister_call(void)
 {
-	return unregister_ftrace_direct(&direct, TRAMPOLINE, true);
+	/* Not `true`: that leaves the structure with what it has freed, and it is used again. */
+	return unregister_ftrace_direct(&direct, TRAMPOLINE, false);
 }
 #else
 static int register_call(void)
@@ -186,6 +250,15 @@ static int unregister_call(void)
 	return unregister_ftrace_direct(place_of_call(), TRAMPOLINE);
 }
 #endif
+
+static void notrace traced(unsigned long ip, unsigned long parent, struct ftrace_ops *ops, struct ftrace_regs *regs)
+{
+}
+/*
+ * While this is registered, for a function of this module, writing 0 to kernel.ftrace_enabled is refused. From Linux
+ * 6.4 on it would take the direct call away while CPUs wait in our slow path.
+ */
+static struct ftrace_ops keeps_on = { .func = traced, .flags = FTRACE_OPS_FL_PERMANENT };
 
 static int attach(void)
 {
@@ -202,24 +275,49 @@ static int attach(void)
 #endif
 	if (!is_untraced())
 		return refuse(-EBUSY, "there is a tracer on the slow path");
-	error = register_call();
+	error = ftrace_set_filter_ip(&keeps_on, (unsigned long)lockwright_replace_by, 0, 1);
+	if (!error)
+		error = register_ftrace_function(&keeps_on);
 	if (error)
+		return refuse(error, "ftrace is switched off");
+	error = register_call();
+	if (error) {
+		unregister_ftrace_function(&keeps_on);
 		return refuse(error, "ftrace cannot register the direct call");
+	}
 	is_attached = true;
+	/* Until the call is gone the module stays. */
+	__module_get(THIS_MODULE);
 	if (calls(TRAMPOLINE))
 		return 0;
 	return refuse(-EBUSY, "ftrace does not call the trampoline directly");
 }
-static void detach(void)
-{
-	int error = unregister_call();
 
-	if (error)
-		pr_err("ftrace has not let go of the slow path: %d\n", error);
+static int nothing(void *unused)
+{
+	return 0;
+}
+/* Gives the slow path back and removes the call. If that fails the module stays, with either slow path in use. */
+static int detach(void)
+{
+	int error = selected == LOCKWRIGHT_NO_LOCK ? 0 : flip_to(LOCKWRIGHT_NO_LOCK);
+
+	if (selected != LOCKWRIGHT_NO_LOCK)
+		return error;
+	error = unregister_call();
+	if (!error)
+		error = unregister_ftrace_function(&keeps_on);
+	if (error || calls(TRAMPOLINE)) {
+		pr_err("ftrace has not let go of the slow path, so this module stays: %d\n", error);
+		return error ? error : -EBUSY;
+	}
+	/* A CPU may still be in the trampoline or in our code, with preemption off or in an NMI. */
+	stop_machine(nothing, NULL, cpu_online_mask);
+	pr_info("gave the slow path back: flips %llu wrong %llu entries-kernel %llu entries-ours %llu\n", flips,
+		flips_wrong, entries_kernel, entries_ours);
 	is_attached = false;
-	/* A CPU may still be in the trampoline. */
-	synchronize_rcu_tasks();
-	synchronize_rcu();
+	module_put(THIS_MODULE);
+	return 0;
 }
 
 static int replace(u32 lock)
@@ -258,17 +356,22 @@ int lockwright_replace_by(const char *name)
 	return error;
 }
 
-void lockwright_give_back(void)
+int lockwright_detach(void)
 {
+	int error;
+
 	mutex_lock(&control);
-	if (is_attached) {
-		if (selected != LOCKWRIGHT_NO_LOCK)
-			flip_to(LOCKWRIGHT_NO_LOCK);
-		detach();
-		pr_info("gave the slow path back: flips %llu wrong %llu entries-kernel %llu entries-ours %llu\n", flips,
-			flips_wrong, entries_kernel, entries_ours);
-	}
+	error = is_attached ? detach() : 0;
 	mutex_unlock(&control);
+	return error;
+}
+
+void lockwright_free_filters(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	ftrace_free_filter(&direct);
+#endif
+	ftrace_free_filter(&keeps_on);
 }
 
 void lockwright_show_status(struct seq_file *out)

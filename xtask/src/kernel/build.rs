@@ -19,7 +19,7 @@ const FLAGS: &str = "-C code-model=kernel -C relocation-model=static -C jump-tab
     -C llvm-args=-min-jump-table-entries=4096";
 
 const FOLDERS: [&str; 7] = ["bin", "proc", "sys", "dev", "tmp", "run", "plans"];
-const MODULES: [&str; 2] = ["lockwright.ko", "lockwright_torture.ko"];
+const MODULES: [&str; 3] = ["lockwright.ko", "lockwright_torture.ko", "lockwright_rival.ko"];
 
 /// Runs a program that has to succeed.
 fn run(command: &mut Command) -> Result<(), String> {
