@@ -1,5 +1,8 @@
 //! What continuous integration runs, and what a person runs before asking it to.
 
+#[macro_use(eprint, eprintln, print, println)]
+extern crate lockwright_parts;
+
 mod alone;
 mod c_library;
 mod ci;
@@ -49,7 +52,11 @@ use std::process::ExitCode;
 
 /// Exit code 1 if something is wrong with the code or cannot be run, 2 if the command line is wrong.
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = lockwright_parts::arguments().collect();
+    if let Some(argument) = arguments.iter().find(|it| it.contains(char::REPLACEMENT_CHARACTER)) {
+        eprintln!("xtask: `{argument}` is not UTF-8: give it another name");
+        return ExitCode::from(2);
+    }
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let name = arguments.first().copied().unwrap_or_default();
     match commands::run(&arguments) {

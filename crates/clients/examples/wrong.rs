@@ -10,6 +10,7 @@ use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::free::Free;
 use lockwright_clients::shared::ReadersAndWriters;
 use lockwright_clients::{Client, ClientType, NativeThreads};
+use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -20,7 +21,7 @@ const ROUNDS: u32 = if cfg!(miri) { 20 } else { 1_000 };
 const RUNS: u32 = if cfg!(miri) { 1 } else { 50 };
 
 fn main() -> ExitCode {
-    let run = match std::env::args().nth(1).as_deref() {
+    let run = match std::env::args_os().nth(1).as_deref().and_then(OsStr::to_str) {
         Some("busted") => run::<MutualExclusion<Native, BustedLock<Native>>>,
         Some("busted-rw") => run::<ReadersAndWriters<Native, BustedRwLock<Native>>>,
         Some("busted-relaxed") => run::<MutualExclusion<Native, BustedRelaxedLock<Native>>>,

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     // Cargo adds an option for harnesses that are not this one.
-    let given = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let given = std::env::args_os().skip(1).filter(|argument| argument != "--bench");
     let mut compare = Command::new(env!("CARGO_BIN_EXE_lockwright"));
     match compare.args(["compare", "--quick"]).args(given).status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -1,5 +1,9 @@
-//! Parts of what is to be done, one for each process, perhaps on different computers.
+//! Parts of what is to be done, one for each process, perhaps on different computers; and what a process prints.
 #![warn(missing_docs)]
+
+mod print;
+
+pub use print::{arguments, complain, print_or_exit};
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

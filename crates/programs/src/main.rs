@@ -1,6 +1,9 @@
 //! Random programs over the safe public interface of the locks, on this machine and on simulated ones, compared with a
 //! model of what is allowed.
 
+#[macro_use(eprintln, print, println)]
+extern crate lockwright_parts;
+
 mod actor;
 mod coverage;
 mod extras;
@@ -116,7 +119,18 @@ struct Found {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let text = error.render().to_string();
+            if !error.use_stderr() {
+                print!("{text}");
+                return ExitCode::SUCCESS;
+            }
+            eprintln!("{}; see --help", text.lines().next().unwrap_or_default());
+            return ExitCode::from(2);
+        }
+    };
     match work(&arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -40,9 +40,9 @@ type Finding = Option<String>;
 type Check = fn(&AnyLock) -> Finding;
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let [lock] = arguments[..] else {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
+    let [lock] = &arguments[..] else {
         eprintln!("fairness: say `fairness LOCK`");
         return ExitCode::from(2);
     };

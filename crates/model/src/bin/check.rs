@@ -7,6 +7,7 @@ use lockwright::events::Event;
 use lockwright_clients::ClientOutcome;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
 use lockwright_model::{Explored, outcome};
+use lockwright_parts::{arguments, eprintln, println};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,11 +22,11 @@ struct Request {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--help") {
+    if arguments().any(|argument| argument == "--help") {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let request = match request(std::env::args().skip(1)) {
+    let request = match request(arguments()) {
         Ok(request) => request,
         Err(message) => {
             eprintln!("check: {message}");

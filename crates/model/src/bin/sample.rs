@@ -11,6 +11,7 @@ use lockwright_model::CheckDepth;
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, impatient_machine, machine, samples_of};
 use lockwright_model::{Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler};
+use lockwright_parts::{arguments, eprintln, println};
 use std::fmt::Display;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -20,11 +21,11 @@ const USAGE: &str = "sample LOCK|all [--client NAME] [--threads N] [--numa N] [-
     [--rounds N] [--scheduler random|pct] [--depth N] [--schedules N] [--seed N] [--replay SCHEDULE] [--table]";
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--help") {
+    if arguments().any(|argument| argument == "--help") {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments();
     let result = samples(&mut arguments)
         .and_then(|samples| samples.iter().try_for_each(|(sample, how)| report(sample, how)));
     match result {
