@@ -15,7 +15,7 @@ pub const CHECK: &str = "LOCKWRIGHT_CHECK";
 /// of class [`History`](LockClass::History), and these, too, if [`CHECK`] is `full`.
 ///
 /// # Panics
-/// If `ROWS` names a lock that this build does not have.
+/// If `ROWS` names a lock that this build does not have, or if `CHECK` is something else.
 pub fn is_due(row: &LockRow) -> bool {
     Asked::of_environment().has(row, row.class != LockClass::History)
 }
@@ -37,12 +37,14 @@ struct Asked {
 
 impl Asked {
     fn of_environment() -> Self {
-        Self { rows: env::var(ROWS).ok(), check: env::var(CHECK).ok() }
+        // Bytes that are no text become the sign for that, which names nothing.
+        let asked = |name| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Self { rows: asked(ROWS), check: asked(CHECK) }
     }
     fn has(&self, row: &LockRow, usually: bool) -> bool {
-        let Some(names) = &self.rows else {
-            return usually || self.check.as_deref() == Some("full");
-        };
+        let check = self.check.as_deref().unwrap_or("usual");
+        assert!(["usual", "full"].contains(&check), "{CHECK} is usual or full, not {check}");
+        let Some(names) = &self.rows else { return usually || check == "full" };
         // All of them are looked up, so that no wrong name goes unnoticed.
         names.split(',').filter(|name| named(name.trim()).name == row.name).count() > 0
     }
@@ -91,5 +93,11 @@ mod tests {
     )]
     fn a_name_that_is_no_lock_is_refused_wherever_it_stands() {
         rows(Some("qspinlock,tiket"), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "LOCKWRIGHT_CHECK is usual or full, not ful")]
+    fn another_word_for_how_much_is_run_is_refused() {
+        rows(Some("ticket"), Some("ful"));
     }
 }

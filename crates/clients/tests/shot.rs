@@ -139,7 +139,7 @@ fn a_lock_that_takes_nothing_for_a_reader_is_found_by_shooting() {
     if !has_two_cpus() {
         return;
     }
-    const IN_CHILD: &str = "LOCKWRIGHT_SHOOT_AT_BUSTED";
+    const IN_CHILD: &str = "LOCKWRIGHT_TEST_SHOT";
     if env::var_os(IN_CHILD).is_some() {
         handle_signals();
         let begin = Instant::now();

@@ -124,8 +124,8 @@
 //! `docs/choosing.md` of the repository says why this is on here and off in the library that replaces glibc's locks.
 //!
 //! `LOCKWRIGHT_` and the name of a [tunable](tunables) in capital letters sets that tunable, as
-//! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. A variable with a
-//! value out of range is refused with a line on standard error.
+//! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. Each
+//! variable with a value out of range, or whose name begins so and is unknown, is refused with a line on standard error.
 //!
 //! # What `RawMutex<Native>` in a message means
 //!

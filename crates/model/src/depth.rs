@@ -13,11 +13,16 @@ pub enum CheckDepth {
 
 impl CheckDepth {
     /// What this process was asked for.
+    ///
+    /// # Panics
+    /// If `LOCKWRIGHT_CHECK` is something else.
     pub fn asked() -> Self {
-        match std::env::var("LOCKWRIGHT_CHECK").as_deref() {
-            Ok("full") => Self::Full,
-            Ok("usual") => Self::Usual,
-            _ => Self::Brief,
+        let asked = std::env::var_os("LOCKWRIGHT_CHECK");
+        match asked.as_ref().map(|asked| asked.to_string_lossy()).as_deref() {
+            Some("full") => Self::Full,
+            Some("usual") => Self::Usual,
+            None => Self::Brief,
+            Some(other) => panic!("LOCKWRIGHT_CHECK is usual or full, not {other}"),
         }
     }
 }

@@ -58,13 +58,18 @@ fn read_environment(tunable: Tunable) -> Option<u64> {
         // ordering: Relaxed; nothing is read through it, and what the program has set stays. On failure the same.
         let _ = TUNABLE[at].compare_exchange(UNREAD, value, Relaxed, Relaxed);
     };
+    // ordering: Relaxed; only decides who says so.
+    let is_said = IS_SAID.swap(true, Relaxed);
     environment::for_each(|entry| {
-        let Some((tunable, text)) = entry.strip_prefix(PREFIX).and_then(setting) else { return };
-        match tunable.parse(text) {
-            Some(value) => set(tunable as usize, value),
-            // ordering: Relaxed; only decides who says so.
-            None if !IS_SAID.swap(true, Relaxed) => refuse(entry),
-            None => {}
+        let Some(variable) = entry.strip_prefix(PREFIX) else { return };
+        let setting = setting(variable);
+        match setting.and_then(|(tunable, text)| Some((tunable, tunable.parse(text)?))) {
+            Some((tunable, value)) => set(tunable as usize, value),
+            None if is_said || is_of_others(variable) => {}
+            None if setting.is_some() || variable.starts_with(MEMBARRIER) => {
+                refuse(entry, " is out of range, so the default is used.\n");
+            }
+            None => refuse(entry, " is not a variable of lockwright, so it does nothing.\n"),
         }
     });
     (0..TUNABLE.len()).for_each(|at| set(at, UNSET));
@@ -82,17 +87,38 @@ fn setting(entry: &[u8]) -> Option<(Tunable, &[u8])> {
     Some((*Tunable::ALL.iter().find(is_it)?, &entry[at + 1..]))
 }
 
+const MEMBARRIER: &[u8] = b"MEMBARRIER=";
+
+/// What others read: `liblockwright-pthread.so`, `lockwright`, builds and tests.
+const OF_OTHERS: [&str; 9] =
+    ["POLICY", "VERBOSE", "LIBRARY", "ONLY", "CODE", "CHECK", "ROWS", "NODES", "WEAKEN"];
+
+/// True if others read it, or if it says how `membarrier` is used.
+fn is_of_others(variable: &[u8]) -> bool {
+    let value_of = |name: &str| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=");
+    match variable.strip_prefix(MEMBARRIER) {
+        Some(value) => value == b"on" || value == b"off",
+        None => variable.starts_with(b"TEST_") || OF_OTHERS.iter().any(|it| value_of(it).is_some()),
+    }
+}
+
 static IS_SAID: AtomicBool = AtomicBool::new(false);
 
-/// Tells the user of a variable that is not taken, as the kernel does in its log.
+/// Tells the user of a variable that is not taken, as the kernel does in its log. On one line, whatever is in it.
 #[cold]
-fn refuse(entry: &[u8]) {
+fn refuse(entry: &[u8], why: &str) {
+    let is_shown = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    let entry = entry.iter().map(|&byte| if is_shown(byte) { byte } else { b'?' });
+    let text = "lockwright: ".bytes().chain(entry).chain(why.bytes());
+    let (mut line, mut length) = ([0; 192], 0);
+    for (place, byte) in line.iter_mut().zip(text) {
+        *place = byte;
+        length += 1;
+    }
     // SAFETY: a process that has closed it has nobody to tell.
     let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
-    for text in [b"lockwright: ", entry, b" is out of range, so the default is used.\n"] {
-        // Nothing can be done about a message that is not written.
-        let _ = rustix::io::write(stderr, text);
-    }
+    // Nothing can be done about a message that is not written.
+    let _ = rustix::io::write(stderr, line.get(..length).unwrap_or_default());
 }
 
 /// Turns the counting of events on or off for the whole process. It is off at the start.

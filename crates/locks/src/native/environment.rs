@@ -56,8 +56,8 @@ pub(super) fn has(entry: &[u8]) -> bool {
     is_there
 }
 
-/// Calls `visit` for each entry that is short enough to be one of ours, a name and its value. For none in a program
-/// with other rights than its user's, nor where `/proc` cannot be read.
+/// Calls `visit` for each entry, a name and its value. For none in a program with other rights than its user's, nor
+/// where `/proc` cannot be read.
 pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     // SAFETY: reads what the kernel has told the process.
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {
@@ -82,13 +82,12 @@ fn for_each_of_c(mut visit: impl FnMut(&[u8])) {
     }
     // SAFETY: the C library has set it before it loads other libraries.
     let mut next = unsafe { environ };
+    let mut entries = Entries::new();
     // SAFETY: null, or a list that ends with null. No other thread changes it: see above.
     while let Some(&entry) = unsafe { next.as_ref() }.filter(|entry| !entry.is_null()) {
         // SAFETY: entries end with zero.
-        let entry = unsafe { CStr::from_ptr(entry) }.to_bytes();
-        if entry.len() <= ENTRY_MAX {
-            visit(entry);
-        }
+        let entry = unsafe { CStr::from_ptr(entry) }.to_bytes_with_nul();
+        entry.iter().for_each(|byte| entries.read(*byte, &mut visit));
         // SAFETY: the list goes on behind an entry that is not null.
         next = unsafe { next.add(1) };
     }
@@ -101,7 +100,7 @@ struct Entries {
     length: usize,
 }
 
-/// Our longest entry has 20 digits behind its name.
+/// Our longest entry has 20 digits behind its name. A longer one is cut, and ends with a sign that no value has.
 const ENTRY_MAX: usize = 80;
 
 impl Entries {
@@ -111,7 +110,10 @@ impl Entries {
     /// Goes on by one byte, which may end an entry.
     fn read(&mut self, byte: u8, visit: &mut impl FnMut(&[u8])) {
         if byte == 0 {
-            self.entry.get(..self.length).into_iter().for_each(visit);
+            if self.length > ENTRY_MAX {
+                self.entry[ENTRY_MAX - 1] = b'~';
+            }
+            visit(&self.entry[..self.length.min(ENTRY_MAX)]);
             self.length = 0;
             return;
         }
@@ -126,7 +128,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn entries_end_with_zero_and_long_ones_are_left_out() {
+    fn entries_end_with_zero_and_long_ones_are_cut() {
         let read = |text: &[u8]| {
             let (mut entries, mut found) = (Entries::new(), Vec::new());
             let mut keep = |entry: &[u8]| found.push(entry.to_vec());
@@ -137,6 +139,7 @@ mod tests {
         assert_eq!(read(b"B=1\0\0A=off\0C="), [&b"B=1"[..], b"", b"A=off"]);
         let (longest, longer) = ([b'x'; ENTRY_MAX], [b'y'; ENTRY_MAX + 1]);
         let text = [&longest[..], b"\0", &longer, b"\0A=1\0"].concat();
-        assert_eq!(read(&text), [&longest[..], b"A=1"]);
+        let cut = [&longer[1..ENTRY_MAX], b"~"].concat();
+        assert_eq!(read(&text), [&longest[..], &cut, b"A=1"]);
     }
 }

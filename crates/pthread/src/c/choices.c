@@ -76,6 +76,8 @@ void lw_read_choices(void)
         prepare_report();
     if (wanted != NULL && !is_fair && !is_cna && strcmp(wanted, "default") != 0)
         say(2, "lockwright: LOCKWRIGHT_POLICY is default, fair or cna; it is default now\n");
+    if (verbose != NULL && strcmp(verbose, "0") != 0 && strcmp(verbose, "1") != 0)
+        say(2, "lockwright: LOCKWRIGHT_VERBOSE is 0 or 1; it is 0 now\n");
     if (!is_fair && !is_cna && !is_verbose)
         return;
     if (!lw_choose(is_fair, is_cna, is_verbose))

@@ -21,6 +21,8 @@ fn each_policy_loses_nothing_and_an_unknown_one_is_said() {
     };
     assert!(said("LOCKWRIGHT_POLICY", "fifo").contains("default, fair or cna"));
     assert_eq!(said("LOCKWRIGHT_POLICY", "cna"), "");
+    assert!(said("LOCKWRIGHT_VERBOSE", "yes").contains("LOCKWRIGHT_VERBOSE is 0 or 1"));
+    assert!(said("LOCKWRIGHT_POLICIES", "cna").contains("is not a variable of lockwright"));
     let counts = said("LOCKWRIGHT_VERBOSE", "1");
     assert!(counts.contains("policy default") && counts.contains(" normal mutexes"), "{counts}");
 }
