@@ -28,6 +28,8 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+        /// Where the results are instead, as a part of the sentence; may be empty.
+        instead: String,
     },
     /// A machine that cannot be used; the sentence names file, key and reason.
     Machine(String),
@@ -59,8 +61,16 @@ impl Error {
     pub fn output(path: impl AsRef<Path>, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
-            _ => Self::Output { path: path.as_ref().to_owned(), source },
+            _ => Self::Output { path: path.as_ref().to_owned(), source, instead: String::new() },
         }
+    }
+    /// The same; `place` has the results instead.
+    #[must_use]
+    pub fn instead(mut self, place: impl fmt::Display) -> Self {
+        if let Self::Output { instead, .. } = &mut self {
+            *instead = format!("; the results are {place}");
+        }
+        self
     }
     /// The exit code: 1 for a measurement that failed, 0 if the reader has closed the output, 2 for bad input.
     pub fn exit_code(&self) -> u8 {
@@ -85,13 +95,13 @@ impl fmt::Display for Error {
                 f.write_str(sentence)
             }
             Self::OutputClosed => f.write_str("the output was closed"),
-            Self::Output { path, source } => match source.kind() {
+            Self::Output { path, source, instead } => match source.kind() {
                 std::io::ErrorKind::NotFound => write!(
                     f,
-                    "cannot write {0}: its folder does not exist; make it, or name another file",
+                    "cannot write {0}: its folder does not exist; make it, or name another file{instead}",
                     path.display()
                 ),
-                _ => write!(f, "cannot write {}: {source}", path.display()),
+                _ => write!(f, "cannot write {}: {source}{instead}", path.display()),
             },
         }
     }

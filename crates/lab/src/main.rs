@@ -16,16 +16,11 @@ use cli::Cli;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_report::{complain, end_progress};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = cli::command().try_get_matches();
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => return cli::answer(&error, std::env::args().skip(1)),
-    };
-    interrupt::install();
-    let done = cli.run();
+    let done = run();
     end_progress();
     match done {
         Ok(code) => code,
@@ -36,4 +31,25 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+fn run() -> Result<ExitCode, Error> {
+    let matches = cli::command().try_get_matches_from(typed());
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => {
+            interrupt::install();
+            cli.run()
+        }
+        Err(error) => cli::answer(&error, lockwright_parts::arguments()),
+    }
+}
+
+/// The command line. `help bench` is `bench --help`.
+fn typed() -> Vec<OsString> {
+    let mut words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }

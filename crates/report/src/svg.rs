@@ -106,7 +106,11 @@ impl Chart {
             self.draw_on(&area)
         };
         match drawn {
-            Ok(()) => Ok(described(&text, &description(std::env::args().skip(1)))),
+            Ok(()) => {
+                let typed = std::env::args_os().skip(1);
+                let typed = typed.map(|argument| argument.to_string_lossy().into_owned());
+                Ok(described(&text, &description(typed)))
+            }
             Err(error) => Err(Error::usage(format!("cannot draw the plot: {error}"))),
         }
     }

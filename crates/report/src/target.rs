@@ -1,5 +1,6 @@
 //! A place where a document goes, complete or not at all.
 
+use crate::progress::{complain, print};
 use lockwright_cells::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -49,6 +50,24 @@ impl Destination {
     /// True if this is standard output.
     pub fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)
+    }
+    /// Its file or device.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::Device(path) | Self::File { path, .. } => Some(path),
+        }
+    }
+    /// Writes the whole document; if that cannot be done, on standard output, or else on standard error.
+    pub fn write_somewhere(&self, document: &str) -> Result<(), Error> {
+        let Err(error @ Error::Output { .. }) = self.write(document.as_bytes()) else {
+            return Ok(());
+        };
+        if !self.is_stdout() && print(document).is_ok() {
+            return Err(error.instead("on standard output"));
+        }
+        complain(document);
+        Err(error.instead("above"))
     }
     /// Writes the whole document.
     pub fn write(&self, document: &[u8]) -> Result<(), Error> {

@@ -1,19 +1,19 @@
 //! Answers instead of a command: help, the version, or what is wrong with the arguments.
 
 use clap::error::{ContextKind, ErrorKind};
-use lockwright_report::complain;
+use lockwright_cells::error::Error;
 use lockwright_sim::machine::Machine;
+use std::io::Write;
 use std::process::ExitCode;
 
-/// Prints what `error` has to say, and returns the exit code. `typed` is the command line.
-pub fn answer(error: &clap::Error, typed: impl Iterator<Item = String>) -> ExitCode {
+/// Prints the help text or the version that `error` is, unless it says what is wrong with `typed`, the command line.
+pub fn answer(error: &clap::Error, typed: impl Iterator<Item = String>) -> Result<ExitCode, Error> {
     if error.use_stderr() {
-        complain(&format!("error: {}", one_line(error, typed)));
-        return ExitCode::from(2);
+        return Err(Error::Usage(one_line(error, typed)));
     }
-    // This fails only if standard output is closed, and then it has no reader.
-    let _ = error.print();
-    ExitCode::SUCCESS
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    printed.map_err(|source| Error::output("standard output", source))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What clap has to say about arguments it cannot read, on one line that ends with where to look.

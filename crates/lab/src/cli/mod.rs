@@ -9,6 +9,8 @@ use crate::commands::{
     torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
+use lockwright::native;
+use lockwright::tunables::Tunable;
 use lockwright_cells::error::Error;
 use lockwright_report::{DocumentArgs, print};
 use std::process::ExitCode;
@@ -139,6 +141,10 @@ impl Cli {
     /// Runs the command.
     pub fn run(&self) -> Result<ExitCode, Error> {
         let done = |()| ExitCode::SUCCESS;
+        if !matches!(self.command, Some(Command::Run(_))) {
+            // The first look says which variables are wrong. Of a program that is run, the library says it.
+            native::tunable(Tunable::numa_spinlock);
+        }
         match &self.command {
             None => first_help().map(done),
             Some(Command::Tour(args)) => tour::run(args),
@@ -235,7 +241,7 @@ fn grouped(command: &clap::Command) -> String {
 mod tests {
     use super::*;
     use clap::Command as Clap;
-    use lockwright::tunables::{NUMA_OFF, Tunable};
+    use lockwright::tunables::NUMA_OFF;
 
     const COLUMNS: usize = 80;
     const LINES: usize = 50;

@@ -1,6 +1,10 @@
 //! Bad input: at most two lines, exit code 2, and nothing left behind.
 
-use super::{files_in, lockwright, lockwright_in, stderr};
+use super::surroundings::{endures, line, no_text};
+use super::{files_in, lockwright, lockwright_in, stderr, stdout};
+use lockwright::tunables::Tunable;
+use std::ffi::OsString;
+use std::path::Path;
 
 /// Runs `line` in an empty directory; it must be refused. Returns what was said.
 fn refused(line: &str) -> String {
@@ -176,8 +180,151 @@ fn control_characters_in_a_name_do_not_reach_the_terminal() {
 
 #[test]
 fn help_is_not_an_error() {
-    for line in ["--help", "bench --help", "--version"] {
+    for line in ["--help", "bench --help", "--version", "help", "help bench"] {
         let output = lockwright(line);
         assert!(output.status.success() && !output.stdout.is_empty(), "{line}");
     }
+}
+
+/// Each command with its options, from the completion script that clap writes: `machines show` and `--help`.
+fn commands() -> Vec<(String, Vec<String>)> {
+    let script = stdout(&lockwright("completions bash"));
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut name = String::new();
+    for line in script.lines().map(str::trim) {
+        if let Some(command) = line.strip_suffix(')').filter(|line| line.starts_with("lockwright"))
+        {
+            name = command.trim_start_matches("lockwright").replace("__subcmd__", " ");
+        }
+        let options = line.strip_prefix("opts=\"").and_then(|line| line.strip_suffix('"'));
+        if let Some(options) = options.filter(|options| options.contains("--help")) {
+            let options = options.split(' ').filter(|option| option.starts_with("--"));
+            found.push((name.trim().into(), options.map(String::from).collect()));
+        }
+    }
+    assert!(found.len() > 20 && found.iter().any(|(name, _)| name == "machines show"), "{found:?}");
+    found
+}
+
+/// A file whose content is no UTF-8.
+fn file_of_bytes(directory: &Path) -> OsString {
+    let file = directory.join("bytes.toml");
+    std::fs::write(&file, b"name = \"\xff\"\n").expect("written");
+    file.into()
+}
+
+#[test]
+fn every_command_endures_bytes_and_bad_surroundings() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = file_of_bytes(directory.path());
+    let (mut prints, mut refuses) = (vec![line("help", "bench".as_ref()), vec![]], vec![]);
+    for (command, _) in commands() {
+        prints.push(line(&command, "--help".as_ref()));
+        refuses.extend([line(&command, no_text()), line(&command, &file)]);
+    }
+    prints.extend(["locks", "machines show x5-4", "man"].map(|words| {
+        let (words, last) = words.rsplit_once(' ').unwrap_or(("", words));
+        line(words, last.as_ref())
+    }));
+    endures(env!("CARGO_BIN_EXE_lockwright"), &prints, &refuses);
+    assert_eq!(files_in(directory.path()), ["bytes.toml"]);
+}
+
+#[test]
+fn every_option_endures_bytes() {
+    for (command, options) in commands() {
+        for option in options.iter().filter(|option| !["--help", "--version"].contains(&&***option))
+        {
+            let mut words = line(&format!("{command} {option}"), no_text());
+            // Nothing runs, whatever the option takes.
+            words.push("--no-such-option".into());
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+                .args(&words)
+                .output()
+                .expect("the binary starts");
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{words:?} said: {said}");
+            assert_eq!(said.lines().count(), 1, "{words:?} said: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_file_whose_content_is_no_text_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = file_of_bytes(directory.path());
+    let lines = ["bench --on", "bench --on x5-4 --calibration", "sweep report", "sweep merge"];
+    endures(env!("CARGO_BIN_EXE_lockwright"), &[], &lines.map(|words| line(words, &file)));
+}
+
+/// Of the library and of those that others read.
+fn variables() -> Vec<String> {
+    let tunables = Tunable::ALL.iter().map(|tunable| tunable.name().to_uppercase());
+    let others = ["MEMBARRIER", "NUMA_SPINLOK", "POLICIES"].map(String::from);
+    tunables.chain(others).map(|name| format!("LOCKWRIGHT_{name}")).collect()
+}
+
+#[test]
+fn every_bad_variable_is_named_on_a_line() {
+    for value in [no_text(), "maybe\n".as_ref(), "x".repeat(200).as_ref()] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+            .args(["torture", "--lock", "ticket", "--threads", "1", "--secs", "1ms"])
+            .env_clear()
+            .env("LOCKWRIGHT_LIBRARY", value)
+            .envs(variables().iter().map(|name| (name, value)))
+            .output()
+            .expect("the binary starts");
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let of = |name: &String| said.matches(&format!("lockwright: {name}=")).count();
+        assert!(variables().iter().all(|name| of(name) == 1), "{said}");
+        assert_eq!(said.matches("lockwright: ").count(), variables().len(), "{said}");
+    }
+}
+
+#[test]
+fn what_was_measured_is_not_lost_where_a_disk_is_full() {
+    let short = "--on haswell-2s --lock ticket --quiet";
+    let bench = format!("bench {short} --threads 2 --secs 1ms --runs 1");
+    let torture = format!("torture {short} --threads 2 --secs 1ms");
+    let explore = "explore --lock ticket --client exclusion --schedules 10 --quiet".to_string();
+    for command in [bench, torture, explore] {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let runs = |rest: &str| {
+            let script = format!("exec \"$0\" {command} {rest}");
+            let mut shell = std::process::Command::new("/bin/sh");
+            let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_lockwright")]);
+            let output = shell.current_dir(directory.path()).output().expect("there is a shell");
+            assert_eq!(output.status.code(), Some(2), "{script}: {}", stderr(&output));
+            output
+        };
+        let output = runs("--json /dev/full");
+        assert!(stdout(&output).contains("ticket"), "{command}");
+        let said = stderr(&output);
+        assert!(said.contains("the results are on standard output"), "{said}");
+        let said = stderr(&runs("--json out.json >/dev/full"));
+        assert!(said.contains("the results are in") && said.contains("out.json"), "{said}");
+        let kept = std::fs::read(directory.path().join("out.json")).expect("it was written");
+        serde_json::from_slice::<serde_json::Value>(&kept).expect("a whole document");
+        let said = stderr(&runs(">/dev/full"));
+        assert!(said.contains("ticket") && said.contains("the results are above"), "{said}");
+    }
+}
+
+#[test]
+fn a_run_that_writes_a_file_goes_on_without_a_reader() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let line = "torture --on haswell-2s --lock ticket,mcs --threads 2 --secs 1ms --json out.json";
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(line.split(' '))
+        .current_dir(directory.path())
+        .stdout(writer)
+        .status()
+        .expect("the binary starts");
+    assert_eq!(status.code(), Some(0));
+    let kept = std::fs::read(directory.path().join("out.json")).expect("it was written");
+    let kept: serde_json::Value = serde_json::from_slice(&kept).expect("a whole document");
+    assert_eq!(kept["results"].as_array().map(Vec::len), Some(2), "{kept}");
 }

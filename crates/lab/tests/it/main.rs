@@ -19,6 +19,7 @@ mod reproduce;
 mod run;
 mod simulated;
 mod simulated_torture;
+mod surroundings;
 mod sweep;
 mod torture;
 mod tour;

@@ -47,7 +47,7 @@ pub fn run(target: &Destination, is_quick: bool, progress: Progress) -> Result<(
             "the measured numbers do not fit a machine file ({error}); the computer may have been busy: try again"
         )));
     }
-    target.write(text.as_bytes())?;
+    target.write_somewhere(&text)?;
     if foreign_percent > DISTURBED_PERCENT {
         progress.tell(&format!("warning: {}", disturbance(foreign_percent)));
     }

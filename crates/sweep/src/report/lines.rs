@@ -233,6 +233,9 @@ impl LinesRow {
 }
 
 impl Report for LinesReport {
+    fn is_measured(&self) -> bool {
+        false
+    }
     fn text(&self) -> String {
         let missing = match self.missing {
             0 => String::new(),

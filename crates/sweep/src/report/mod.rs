@@ -148,6 +148,9 @@ impl GainReport {
 }
 
 impl Report for GainReport {
+    fn is_measured(&self) -> bool {
+        false
+    }
     /// Quantiles, and how much each range decides.
     fn text(&self) -> String {
         let title = format!(

@@ -47,7 +47,8 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
             progress.tell(&line);
         }
         document.add(runs);
-        outputs.keep(&document)
+        outputs.keep_so_far(&document);
+        Ok(())
     })?;
     document.interrupted = interrupt::is_requested();
     document.add_foreign_load(foreign);

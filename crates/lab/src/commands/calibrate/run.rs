@@ -43,19 +43,19 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     };
     let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
-    target.write(fitted.calibration.to_toml().as_bytes())?;
+    let written = target.write_somewhere(&fitted.calibration.to_toml());
     let report = CalibrateReport { plan, fitted: &fitted };
     // Standard output has one thing: the calibration, or what is said about it.
     match &args.out {
         None => outputs.finish_documents(&report)?,
         Some(path) => {
             outputs.finish(&report)?;
-            if outputs.stdout_is_for_people() {
+            if written.is_ok() && outputs.stdout_is_for_people() {
                 print(&format!("\nwritten to {}\n", path.display()))?;
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    written.map(|()| ExitCode::SUCCESS)
 }
 
 /// Where the calibration goes. A file that exists is not overwritten by accident.

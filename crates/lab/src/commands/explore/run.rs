@@ -7,7 +7,7 @@ use crate::outcome::exit_code;
 use lockwright_cells::client::{LockAndClient, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_report::{Outputs, Progress, plural, print};
+use lockwright_report::{Outputs, Progress, plural};
 use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;
@@ -27,11 +27,10 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     hush_simulated_panics();
     let mut document = ExploreDocument::new(args, &target, &pairs);
     let mut tell = |result: ExploreResult| {
-        if outputs.stdout_is_for_people() {
-            print(&document.text_of(&result))?;
-        }
+        let text = document.text_of(&result);
         document.add(result);
-        outputs.keep(&document)
+        outputs.keep_so_far(&document);
+        outputs.tell(&document, &text)
     };
     if let Some(schedule) = schedule {
         tell(replay(args, &pairs, &target, &schedule, progress)?)?;
@@ -48,10 +47,8 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         })?;
         document.interrupted = interrupt::is_requested();
     }
-    if outputs.stdout_is_for_people() {
-        print(&document.summary())?;
-    }
     outputs.finish_documents(&document)?;
+    outputs.tell(&document, &document.summary())?;
     Ok(exit_code(document.has_failed(), document.interrupted))
 }
 

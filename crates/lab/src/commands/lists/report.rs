@@ -36,6 +36,9 @@ fn in_words(value: &Value) -> String {
 }
 
 impl<const N: usize> Report for ListReport<N> {
+    fn is_measured(&self) -> bool {
+        false
+    }
     fn text(&self) -> String {
         let mut rows = self.grid().rows;
         let rest = self.rest.as_ref();

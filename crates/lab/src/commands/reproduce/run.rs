@@ -4,7 +4,7 @@ use super::args::ReproduceArgs;
 use crate::commands::lists;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
-use lockwright_report::{DocumentArgs, Outputs, Report, print};
+use lockwright_report::{DocumentArgs, Outputs, Report};
 use lockwright_repro::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
 use lockwright_repro::tables::{SimulatedTable, TABLES};
 use std::path::Path;
@@ -32,22 +32,19 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         if document.interrupted && reproduced.is_empty() {
             break;
         }
-        if outputs.stdout_is_for_people() {
-            print(&(reproduced.text() + "\n"))?;
-        }
-        if let Some(directory) = &args.plot_dir {
-            draw(&reproduced, table, directory)?;
-        }
+        let text = reproduced.text() + "\n";
         document.tables.push(reproduced);
-        outputs.keep(&document)?;
+        outputs.keep_so_far(&document);
+        outputs.tell(&document, &text)?;
+        if let (Some(directory), Some(reproduced)) = (&args.plot_dir, document.tables.last()) {
+            draw(reproduced, table, directory)?;
+        }
         if document.interrupted {
             break;
         }
     }
-    if outputs.stdout_is_for_people() {
-        print(&document.summary())?;
-    }
     outputs.finish_documents(&document)?;
+    outputs.tell(&document, &document.summary())?;
     if document.interrupted {
         progress.tell("interrupted: the results cover what was simulated until then");
         return Ok(ExitCode::from(interrupt::EXIT_CODE));

@@ -40,7 +40,8 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
     let mut store = Store::open(&folder, part)?;
     args.progress.answer_interrupts();
     let ran = lockwright_sweep::run(&trials, part, &mut store, jobs, args.progress)?;
-    print(&told(ran, store.path()))?;
+    let place = format_args!("in {}", store.path().display());
+    print(&told(ran, store.path())).map_err(|error| error.instead(place))?;
     Ok(exit_code(ran.failed > 0, ran.interrupted))
 }
 

@@ -14,7 +14,7 @@ use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
-use lockwright_report::{Outputs, Progress, foreign_load, print, warned};
+use lockwright_report::{Outputs, Progress, foreign_load, warned};
 use std::process::ExitCode;
 
 /// What is usual on a machine.
@@ -81,10 +81,8 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     document.warnings.extend(foreign_load(foreign.and_then(|load| load.percent())));
     document.note_short_runs(&stress);
     document.interrupted = interrupt::is_requested();
-    if outputs.stdout_is_for_people() {
-        print(&warned(&document.warnings))?;
-    }
     outputs.finish_documents(&document)?;
+    outputs.tell(&document, &warned(&document.warnings))?;
     Ok(exit_code(document.has_failed(), document.interrupted))
 }
 
@@ -111,16 +109,11 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn line(&self, line: &str) -> Result<(), Error> {
-        match self.outputs.stdout_is_for_people() {
-            true => print(&format!("{line}\n")),
-            false => Ok(()),
-        }
-    }
     fn tell(&self, document: &TortureDocument, spec: &CellSpec) -> Result<(), Error> {
         let Some(result) = document.last() else { return Ok(()) };
+        self.outputs.keep_so_far(document);
         for line in result.lines() {
-            self.line(&line)?;
+            self.outputs.tell(document, &format!("{line}\n"))?;
         }
         if let Some(failure) = result.failure() {
             self.progress.tell(&format!("{}: {failure}", result.name()));
@@ -128,7 +121,7 @@ impl Teller<'_> {
                 self.progress.tell(&line);
             }
         }
-        self.outputs.keep(document)
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use crate::commands::bench::BenchDocument;
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
 use lockwright_report::{Outputs, Progress, Report, print, wrapped};
+use std::cell::OnceCell;
 
 /// A stop of the tour: a benchmark and its picture.
 pub struct Stop<'a> {
@@ -19,26 +20,32 @@ pub struct Stop<'a> {
 /// Tells people what there is to see, unless a document goes where they would read it.
 pub struct Guide {
     pub talks: bool,
+    /// A document is written as well, for which the tour goes on without a reader.
+    pub writes: bool,
+    /// Why standard output takes no more.
+    pub silenced: OnceCell<Error>,
     pub progress: Progress,
     pub seed: u64,
 }
 
 impl Guide {
-    pub fn say(&self, text: &str) -> Result<(), Error> {
-        if self.talks { print(text) } else { Ok(()) }
+    pub fn say(&self, text: &str) {
+        if self.talks && self.silenced.get().is_none() {
+            // It was empty.
+            let _ = print(text).map_err(|error| self.silenced.set(error));
+        }
+    }
+    /// True if no stop follows.
+    pub fn is_over(&self) -> bool {
+        interrupt::is_requested() || self.silenced.get().is_some() && !self.writes
     }
     /// Tells and draws a report, says in a sentence what it shows, and returns it.
-    pub fn show<R: Report>(
-        &self,
-        report: R,
-        sentence: Option<String>,
-        picture: &Outputs,
-    ) -> Result<R, Error> {
-        picture.keep(&report)?;
+    pub fn show<R: Report>(&self, report: R, sentence: Option<String>, picture: &Outputs) -> R {
+        picture.keep_so_far(&report);
         let sentence = sentence.map(|sentence| format!("\n{}", wrapped(&sentence)));
         let sentence = sentence.unwrap_or_default();
-        self.say(&(report.brief() + &sentence + "\n"))?;
-        Ok(report)
+        self.say(&(report.brief() + &sentence + "\n"));
+        report
     }
     /// One stop after the other, until Ctrl-C.
     pub fn visit<const N: usize>(
@@ -47,13 +54,13 @@ impl Guide {
     ) -> Result<[Option<BenchDocument>; N], Error> {
         let mut seen = [const { None }; N];
         for (stop, seen) in stops.into_iter().zip(&mut seen) {
-            if interrupt::is_requested() {
+            if self.is_over() {
                 break;
             }
-            self.say(&format!("{}\n\n", stop.about))?;
+            self.say(&format!("{}\n\n", stop.about));
             let document = (stop.measure)()?;
             let sentence = (stop.tell)(&document);
-            *seen = Some(self.show(document, sentence, stop.on)?);
+            *seen = Some(self.show(document, sentence, stop.on));
         }
         Ok(seen)
     }

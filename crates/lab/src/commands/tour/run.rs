@@ -12,6 +12,7 @@ use lockwright_cells::native::NativeMachine;
 use lockwright_report::{DocumentArgs, Outputs, Progress, digits, percent, wrapped};
 use lockwright_repro::reproduce::{self, Score, TableDocument};
 use lockwright_repro::tables::SimulatedTable;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,11 +33,17 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     let outputs = Outputs::open(&args.documents, None)?;
     let pictures = open_pictures(&args.plot_dir)?;
     let [alone, contended, readers, mixed, oversubscribed, guest, published] = &pictures;
-    let guide = Guide { talks: outputs.stdout_is_for_people(), progress, seed: args.random.seed };
+    let guide = Guide {
+        talks: outputs.stdout_is_for_people(),
+        writes: args.documents.json.is_some() || args.documents.csv.is_some(),
+        silenced: OnceCell::new(),
+        progress,
+        seed: args.random.seed,
+    };
 
     let native = NativeMachine::new(&Settings::default());
     let mut tour = Tour::new(native.on(Workload::Uncontended));
-    guide.say(&this_machine(&tour.on))?;
+    guide.say(&this_machine(&tour.on));
     let drawn = [alone, contended, readers, mixed, oversubscribed];
     let measured = here(&native, &guide, drawn)?;
     [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] = measured;
@@ -48,20 +55,25 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
         on: guest,
     }])?;
     tour.guest = guest;
-    if !interrupt::is_requested() {
+    if !guide.is_over() {
         guide.say(
             "7. Simulated: a published table of a 4-socket machine, next to the simulation\n\n",
-        )?;
+        );
         let table = published_table(args.random.seed, progress)?;
         let sentence = speedup(&table);
-        tour.locktorture = Some(guide.show(table, sentence, published)?);
+        tour.locktorture = Some(guide.show(table, sentence, published));
     }
     outputs.finish_documents(&tour)?;
+    if pictures.iter().any(Outputs::is_behind) {
+        return Err(Error::usage(
+            "a picture could not be written: name another folder with --plot-dir",
+        ));
+    }
     if interrupt::is_requested() {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
-    guide.say(&closing_words(&args.plot_dir))?;
-    Ok(ExitCode::SUCCESS)
+    guide.say(&closing_words(&args.plot_dir));
+    guide.silenced.into_inner().map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// The stops on this computer.
