@@ -4,6 +4,8 @@ use super::surroundings::{endures, line, no_text};
 use super::{files_in, lockwright, lockwright_in, stderr, stdout};
 use lockwright::tunables::Tunable;
 use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Runs `line` in an empty directory; it must be refused. Returns what was said.
@@ -327,4 +329,26 @@ fn a_run_that_writes_a_file_goes_on_without_a_reader() {
     let kept = std::fs::read(directory.path().join("out.json")).expect("it was written");
     let kept: serde_json::Value = serde_json::from_slice(&kept).expect("a whole document");
     assert_eq!(kept["results"].as_array().map(Vec::len), Some(2), "{kept}");
+}
+
+#[test]
+fn a_seeded_bug_is_built_with_the_toolchain_of_the_tree_wherever_that_is_called_from() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let cargo = directory.path().join("cargo");
+    std::fs::write(&cargo, "#!/bin/sh\necho \"$RUSTUP_TOOLCHAIN\"\n").expect("written");
+    let runs = || {
+        std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"))
+            .args(["explore", "--lock", "mutex", "--bug", "45"])
+            .current_dir(directory.path())
+            .env_clear()
+            .env("PATH", directory.path())
+            .output()
+            .expect("the binary starts")
+    };
+    let output = runs();
+    assert_eq!(output.status.code(), Some(2), "there is no cargo: {}", stderr(&output));
+    std::fs::set_permissions(&cargo, Permissions::from_mode(0o755)).expect("it is ours");
+    let channel = stdout(&runs());
+    let of_tree = include_str!("../../../../rust-toolchain.toml");
+    assert!(of_tree.contains(&format!("channel = \"{}\"", channel.trim())), "{channel}");
 }
