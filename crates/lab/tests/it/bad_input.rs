@@ -3,7 +3,7 @@
 use super::surroundings::{endures, line, no_text};
 use super::{files_in, lockwright, lockwright_in, stderr, stdout};
 use lockwright::tunables::Tunable;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -249,6 +249,21 @@ fn every_option_endures_bytes() {
             assert_eq!(said.lines().count(), 1, "{words:?} said: {said}");
         }
     }
+}
+
+#[test]
+fn a_file_with_bytes_in_its_name_is_written_and_a_machine_of_that_name_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join(no_text());
+    let runs = |words: &str, last: &OsStr| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lockwright"));
+        command.args(line(words, last)).output().expect("the binary starts")
+    };
+    assert_eq!(runs("locks --json", file.as_ref()).status.code(), Some(0));
+    let kept = std::fs::read(&file).expect("it was written");
+    serde_json::from_slice::<serde_json::Value>(&kept).expect("a whole document");
+    let said = stderr(&runs("machines check", file.as_ref()));
+    assert!(said.contains("is not UTF-8: give it another name"), "{said}");
 }
 
 #[test]

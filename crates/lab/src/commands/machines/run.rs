@@ -54,7 +54,10 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
             "there is no file {file}: describe this computer with `lockwright machines probe --out {file}`"
         )));
     }
-    let simulated = machines::open_simulated(&args.machine.to_string_lossy(), Settings::default())?;
+    let name = args.machine.to_str().ok_or_else(|| {
+        Error::usage(format!("the name of {file} is not UTF-8: give it another name"))
+    })?;
+    let simulated = machines::open_simulated(name, Settings::default())?;
     let native = NativeMachine::new(&Settings::default());
     let [cpus, here] = [simulated.cpus(), native.cpus()];
     if here != cpus {
