@@ -202,8 +202,9 @@ macro_rules! mutex_types {
         ///
         /// A thread that has to wait spins for some microseconds and then sleeps. When the lock is unlocked while
         /// threads sleep for it, one of them gets it: one that was woken before and has not had the lock since, or the
-        /// one that has slept longest. No other thread can take the lock in between. Threads that spin are overtaken by
-        /// those that sleep. If no thread sleeps, the lock becomes free, and any thread takes it.
+        /// one that has slept longest. No other thread can take the lock in between, unless the deadline of a waiter
+        /// passes. Threads that spin are overtaken by those that sleep. If no thread sleeps, the lock becomes free, and
+        /// any thread takes it.
         ///
         /// # Memory ordering, time-outs, errors, signals and fork
         ///

@@ -137,7 +137,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         self.take_free() || self.lock_slowpath(Some(deadline_ns))
     }
 
-    /// Releases the lock for the thread that has slept for it longest, if any thread sleeps.
+    /// Releases the lock for a thread that sleeps for it, if there is one.
     ///
     /// # Safety
     /// The caller holds the lock.
@@ -149,10 +149,12 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// Wakes a waiter and releases the lock for it. Returns `false`, with the lock held, if no thread sleeps.
+    /// Wakes a waiter and releases the lock for it. Returns `false`, with the lock held, if no thread sleeps, or if
+    /// deadlines pass again and again.
     fn give(&self, mark: Mark<P>) -> bool {
+        const GIFTS_MAX: u32 = 2;
         let address = &raw const self.state;
-        loop {
+        for _ in 0..GIFTS_MAX {
             let said = self.mark_given();
             if !Self::wake(address, mark, said) {
                 // held and given -> held
@@ -170,6 +172,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
                 return true;
             }
         }
+        false
     }
 
     /// Says that the lock, which the caller holds, is for a waiter that the caller is about to wake; what it said.
@@ -282,12 +285,14 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Returns `None`, with the lock held, if the word does not say `given`, too.
     #[inline(always)]
     fn release(&self, given: u32) -> Option<u32> {
+        // A waiter may have gone to sleep since the wake-up, and the woken one need not see it in the mark.
+        let keeps = if given == 0 { 0 } else { given | SLEEPERS };
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
         while seen & given == given {
             // held -> free, or free and kept
             // ordering: Release; F1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, seen & (RESERVED | given), Release, Relaxed) {
+            match self.state.compare_exchange(seen, seen & (RESERVED | keeps), Release, Relaxed) {
                 Ok(_) => return Some(seen),
                 Err(now) => seen = now,
             }

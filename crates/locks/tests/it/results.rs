@@ -104,12 +104,13 @@ macro_rules! mutexes {
                     let guard = lock.lock();
                     let waiter = asleep(lock);
                     MutexGuard::unlock_fair(guard);
-                    let before = word(lock);
+                    let is_given = || word(lock) & MUTEX_GIVEN != 0;
+                    let before = is_given();
                     let is_taken = attempt(lock);
-                    let was_given = before == MUTEX_GIVEN && word(lock) == MUTEX_GIVEN;
+                    let was_given = before && is_given();
                     waiter.resume();
                     // Else the waiter has run in between.
-                    if was_given || is_taken && before == MUTEX_GIVEN {
+                    if was_given || is_taken && before {
                         return is_taken;
                     }
                 }
