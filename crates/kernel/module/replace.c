@@ -10,6 +10,7 @@
 
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -161,8 +162,10 @@ static int flip_stopped(void *data)
 		atomic_inc(&flip->seen);
 		return 0;
 	}
-	if (controls && flip_nmis)
+	if (controls && flip_nmis) {
 		apic->send_IPI_allbutself(NMI_VECTOR);
+		mdelay(5);
+	}
 	WRITE_ONCE(lockwright_path, LOCKWRIGHT_UNQUEUED);
 	while (atomic_read(&flip->seen) != num_online_cpus() - 1)
 		cpu_relax();

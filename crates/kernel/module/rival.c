@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Another user of ftrace, for the plans of the guest.
+ * What others may do to the kernel, for the plans of the guest.
  *
- * With `calls=1` it registers a direct call at the kernel's slow path of spinlocks. Without, it spoils the place for
- * ftrace's call in its own function lockwright_rival, so that ftrace ends itself when it is told to trace that one.
+ * With `calls=1` it registers a direct call at the kernel's slow path of spinlocks. With `nmis=1` it has a handler of
+ * NMIs that waits for a spinlock. With neither it spoils the place for ftrace's call in its own function
+ * lockwright_rival, so that ftrace ends itself when it is told to trace that one.
  */
+#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
 #include <linux/vmalloc.h>
+#include <asm/nmi.h>
 
 static bool calls;
 module_param(calls, bool, 0444);
+static bool nmis;
+module_param(nmis, bool, 0444);
 
 void lockwright_rival(void);
 noinline void lockwright_rival(void)
@@ -64,16 +69,30 @@ static int spoil(void)
 	return 0;
 }
 
+static DEFINE_SPINLOCK(wanted);
+/* So long that the others wait while a flip goes on. */
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	spin_lock(&wanted);
+	mdelay(20);
+	spin_unlock(&wanted);
+	return NMI_HANDLED;
+}
+
 static int __init load(void)
 {
+	if (nmis)
+		return register_nmi_handler(NMI_LOCAL, on_nmi, 0, "lockwright_rival");
 	return calls ? register_call() : spoil();
 }
 static void __exit unload(void)
 {
+	if (nmis)
+		unregister_nmi_handler(NMI_LOCAL, "lockwright_rival");
 	if (calls)
 		WARN_ON(unregister_call());
 }
 module_init(load);
 module_exit(unload);
 MODULE_LICENSE("Dual MIT/GPL");
-MODULE_DESCRIPTION("Another user of ftrace");
+MODULE_DESCRIPTION("What others may do to the kernel");
