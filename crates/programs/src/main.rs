@@ -24,6 +24,7 @@ mod world;
 use clap::{Parser, ValueEnum};
 use generate::{ProgramLimits, generate};
 use lockwright_parts::{Part, Parted};
+use lockwright_sim::machine::read_text;
 use program::Program;
 use simulated::Simulated;
 use std::path::{Path, PathBuf};
@@ -331,8 +332,7 @@ fn fails_again(file: &Path, program: &Program) -> bool {
 }
 
 fn replay(arguments: &Arguments, file: &Path) -> Result<bool, String> {
-    let text =
-        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let text = read_text(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let program: Program = serde_json::from_str(&text).map_err(|error| {
         format!("{} is no program that a failure has left: {error}", file.display())
     })?;

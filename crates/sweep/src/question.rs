@@ -10,7 +10,7 @@ use lockwright::tunables::Tunable;
 use lockwright_cells::cell::Settings;
 use lockwright_cells::error::Error;
 use lockwright_cells::simulated::SimulatedMachine;
-use lockwright_sim::machine::{Machine, ThreadPlacement};
+use lockwright_sim::machine::{Machine, ThreadPlacement, read_text};
 use lockwright_sim::{Scheduling, StartState};
 use std::path::Path;
 
@@ -101,7 +101,7 @@ impl Question {
     /// instead.
     pub fn from_path(path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             Error::usage(format!("{file} cannot be read: {error}; name the file of a question"))
         })?;
         Self::parse(&file, &text, path.parent().unwrap_or(Path::new("")))

@@ -5,6 +5,7 @@ use crate::events::Event;
 use crate::platform::{Counters, Placement};
 use crate::tunables::{NumaSpinlock, OutOfRange, Tunable};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const SHARDS: usize = 64;
 const EVENTS: usize = Event::ALL.len();
@@ -117,8 +118,12 @@ fn refuse(entry: &[u8], why: &str) {
     }
     // SAFETY: a process that has closed it has nobody to tell.
     let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
-    // Nothing can be done about a message that is not written.
-    let _ = rustix::io::write(stderr, line.get(..length).unwrap_or_default());
+    let (mut look, at_once) = ([PollFd::new(&stderr, PollFlags::empty())], Timespec::default());
+    // Where nobody reads, a message would end the process by a signal.
+    if poll(&mut look, Some(&at_once)) == Ok(0) {
+        // Nothing can be done about a message that is not written.
+        let _ = rustix::io::write(stderr, line.get(..length).unwrap_or_default());
+    }
 }
 
 /// Turns the counting of events on or off for the whole process. It is off at the start.

@@ -1,6 +1,7 @@
 /* What `lockwright run` asks for in the environment, and what it is told at the end. */
 #include "glibc.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +24,11 @@ static struct stat standard_error;
 /* The process that was started, its session, and the last one that has forked. */
 static pid_t process, session, parent;
 
+/* Where nobody reads, a message would end the process by a signal. */
 static void say(int to, const char *text)
 {
-    if (write(to, text, strlen(text)) < 0)
+    struct pollfd of = {.fd = to};
+    if (poll(&of, 1, 0) != 0 || write(to, text, strlen(text)) < 0)
         return;
 }
 

@@ -28,6 +28,22 @@ fn each_policy_loses_nothing_and_an_unknown_one_is_said() {
 }
 
 #[test]
+fn no_message_ends_a_program_whose_standard_error_nobody_reads() {
+    let variables =
+        ["LOCKWRIGHT_POLICY", "LOCKWRIGHT_VERBOSE", "LOCKWRIGHT_MEMBARRIER", "LOCKWRIGHT_A"];
+    for (name, value) in
+        variables.map(|name| (name, "2")).into_iter().chain([("LOCKWRIGHT_VERBOSE", "1")])
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut program = with_library(&compiled("versions", "cc"));
+        program.arg(crate::library()).env(name, value).stderr(writer);
+        let status = program.status().expect("it starts");
+        assert!(status.success(), "{name}={value}: {status}");
+    }
+}
+
+#[test]
 fn objects_are_counted_once_each() {
     let mut program = with_library(&compiled("storm", "cc"));
     let output = program.env("LOCKWRIGHT_VERBOSE", "1").output().expect("it starts");

@@ -4,6 +4,7 @@ use super::Machine;
 use super::calibration::{Alternative, Calibration, Fit, Parameters};
 use super::costs::{Range, Scalar, Unit};
 use super::error::{MachineError, Problem};
+use super::load::read_text;
 use super::section::{self, Section};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,7 +53,7 @@ impl Calibration {
     /// Reads a calibration. [`Machine::with`](super::Machine::with) checks that it still belongs to its machine.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let file = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| MachineError {
+        let text = read_text(path.as_ref()).map_err(|error| MachineError {
             file: file.clone(),
             key: String::new(),
             problem: Problem::Unreadable(error.to_string()),

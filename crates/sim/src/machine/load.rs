@@ -5,7 +5,22 @@ use super::error::{MachineError, Problem};
 use super::provenance::Sourced;
 use super::section::{self, CALIBRATED_AS, SOURCE, Section};
 use super::{Calibration, Costs, Machine, Scheduler, Topology, validate};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+/// Reads a file that a person has written.
+///
+/// # Errors
+/// As [`std::fs::read_to_string`], and for a file without an end, such as `/dev/zero`.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    const BYTES_MAX: u64 = 1 << 24;
+    let mut text = String::new();
+    match File::open(path)?.take(BYTES_MAX).read_to_string(&mut text)? as u64 {
+        BYTES_MAX => Err(io::Error::other("it has more than 16 MiB")),
+        _ => Ok(text),
+    }
+}
 
 /// The machines that are built in: name and text.
 const BUILTIN: &[(&str, &str)] = &[
@@ -74,7 +89,7 @@ impl MachineFile {
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let path = path.as_ref();
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| MachineError {
+        let text = read_text(path).map_err(|error| MachineError {
             file: file.clone(),
             key: String::new(),
             problem: Problem::Unreadable(error.to_string()),

@@ -23,7 +23,7 @@ mod refusal_tests;
 pub use calibration::{Alternative, Calibration, Fit, Parameters};
 pub use costs::Unit;
 pub use error::{MachineError, Problem};
-pub use load::MachineFile;
+pub use load::{MachineFile, read_text};
 pub use placement::{PlacementError, ThreadPlacement};
 pub use provenance::{Origin, Sourced};
 pub use scheduler::Scheduler;

@@ -1,6 +1,7 @@
 //! Each way in which a machine file can be wrong is refused with file, key and reason.
 
-use super::{Machine, MachineFile, Problem};
+use super::{Machine, MachineFile, Problem, read_text};
+use std::path::Path;
 
 const X5_4: &str = include_str!("../../machines/x5-4.toml");
 
@@ -337,4 +338,10 @@ fn a_scheduler_that_cannot_be_is_refused() {
     ] {
         are_refused(&[(old, new, &format!("scheduler.{expected}..."))]);
     }
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let error = read_text(Path::new("/dev/zero")).expect_err("it has no end");
+    assert!(error.to_string().contains("more than 16 MiB"), "{error}");
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -39,9 +39,8 @@ pub struct Elf {
 
 /// Where the program is, as a shell finds it.
 pub fn find(name: &OsStr) -> Option<PathBuf> {
-    let is_program = |path: &Path| {
-        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    };
+    let is_program =
+        |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file()) && may_start(path);
     let path = Path::new(name);
     if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {
         return is_program(path).then(|| path.to_owned());
@@ -49,6 +48,13 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
     // Where the C library looks if nothing is said.
     let folders = env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+/// Returns true if this process may start it.
+fn may_start(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: a text that ends with zero.
+    unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
 }
 
 /// Returns true if the program runs with other rights than its user's. The dynamic linker then takes no library that

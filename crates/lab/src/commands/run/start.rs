@@ -3,6 +3,7 @@
 use super::args::RunArgs;
 use super::{check, inherited, program};
 use lockwright_cells::error::Error;
+use lockwright_report::complain;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     }
     let library = library(args.library.as_deref())?;
     if program::has_locks_of_musl(&path) {
-        eprintln!("lockwright: `{shown}` keeps its locks: its C library is musl, not glibc");
+        complain(&format!(
+            "lockwright: `{shown}` keeps its locks: its C library is musl, not glibc"
+        ));
     } else {
         let name = for_each_system(&library).unwrap_or(library);
         set("LD_PRELOAD", &preload(&name, env::var_os("LD_PRELOAD").as_deref()));
