@@ -144,7 +144,8 @@ fn before(root: &Path, commit: &str) -> Result<PathBuf, String> {
     if tree.join(".git").exists() {
         git.arg("-C").arg(&tree).args(["checkout", "--quiet", "--detach", commit]);
     } else {
-        git.args(["worktree", "add", "--quiet", "--detach"]).arg(&tree).arg(commit);
+        // A folder that was removed together with `target` is still registered: `--force`.
+        git.args(["worktree", "add", "--quiet", "--force", "--detach"]).arg(&tree).arg(commit);
     }
     output(&mut git, BENCH_MAX)?;
     eprintln!("price: building the lab of {commit}");
