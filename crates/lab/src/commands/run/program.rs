@@ -50,9 +50,14 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
+/// As the C library wants it. What comes from a command line or a variable has no zero byte inside.
+pub fn text(text: &OsStr) -> CString {
+    CString::new(text.as_bytes()).unwrap_or_default()
+}
+
 /// Returns true if this process may start it.
 fn may_start(path: &Path) -> bool {
-    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    let path = text(path.as_os_str());
     // SAFETY: a text that ends with zero.
     unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
 }
@@ -73,8 +78,7 @@ pub fn has_other_rights(path: &Path) -> bool {
 }
 
 fn has_capabilities(path: &Path) -> bool {
-    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
-    let name = c"security.capability";
+    let (path, name) = (text(path.as_os_str()), c"security.capability");
     // SAFETY: texts that end with zero; without room for it, only the length of the value is returned.
     unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) >= 0 }
 }

@@ -4,8 +4,7 @@ use super::args::RunArgs;
 use super::{check, inherited, program};
 use lockwright_cells::error::Error;
 use lockwright_report::complain;
-use std::ffi::{CString, OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
@@ -68,10 +67,8 @@ fn set(name: &str, value: &OsStr) {
 /// Starts the program in the place of this one. Returns only if that fails. The standard library would also change what
 /// happens at a signal.
 fn execute(path: &Path, arguments: &[OsString]) -> io::Error {
-    // What comes from a command line has no zero byte inside.
-    let text = |text: &OsStr| CString::new(text.as_bytes()).unwrap_or_default();
-    let (path, arguments) = (text(path.as_os_str()), arguments.iter().map(|it| text(it)));
-    let arguments: Vec<CString> = arguments.collect();
+    let path = program::text(path.as_os_str());
+    let arguments: Vec<_> = arguments.iter().map(|it| program::text(it)).collect();
     let pointers = arguments.iter().map(|argument| argument.as_ptr());
     let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
     // SAFETY: texts that end with zero, and a list of such that ends with null.
@@ -138,8 +135,7 @@ fn do_without_first_place() {
     const NAME: &str = "ASAN_OPTIONS";
     let mut options = OsString::from("verify_asan_link_order=0:");
     options.push(env::var_os(NAME).unwrap_or_default());
-    // SAFETY: this process has one thread.
-    unsafe { env::set_var(NAME, options) };
+    set(NAME, &options);
 }
 
 #[cfg(test)]
