@@ -144,16 +144,17 @@ void lw_cond_broadcast(lw_cond_t *cond);
  * Fairness: threads that come when the lock is free take it, and readers join readers. The others wait in the order of
  * their arrival. The lock is reserved for the first of them if it still finds the lock held after 4 milliseconds, or if
  * it has slept for 50 microseconds when it is woken. Threads that come then queue behind it. When a reader that waited
- * gets the lock, all readers that wait get it. A reader that waits while readers hold the lock joins them after 10
- * milliseconds, because it may be one of them. So the first waiter gets the lock after 4 ms, 10 ms and two critical
- * sections, if it gets a CPU when it is woken, the lock becomes free after the 4 ms, and no reader holds it for longer
- * than 10 ms. A writer has no bound while readers hold the lock without a gap.
+ * gets the lock, all readers that wait get it. A thread that waits gets the lock after the sections of the threads that
+ * hold it or are served before it, with at most one phase of readers between two writers, plus 10 milliseconds, plus the
+ * time until a thread that is woken runs.
  *
- * Recursion: a reader may read again; if a writer waits, that can take 10 milliseconds, and lw_rwlock_lock_shared_again
- * does not wait. A writer that asks again waits for ever.
+ * Recursion: a reader may read again, even if a writer waits. A thread knows up to eight locks that it reads; one that
+ * has ever read more at a time may wait for 10 milliseconds, and lw_rwlock_lock_shared_again does not wait. A writer
+ * that asks again waits for ever.
  *
- * Wrong use: no thread is recorded. Any thread may release for another. Releasing what is not held, or in the wrong
- * mode, breaks the lock: threads may wait for ever or be let in together.
+ * Wrong use: any thread may release for another. But a thread whose reading another one has ended passes writers that
+ * wait for this lock from then on, so there is no bound next to it. Releasing what is not held, or in the wrong mode,
+ * breaks the lock: threads may wait for ever or be let in together.
  *
  * Memory: as lw_mutex_t.
  */
@@ -202,8 +203,7 @@ void lw_rwlock_downgrade_to_upgradable(lw_rwlock_t *lock);
  * writer then interrupts every CPU that runs the process, and waits for the readers. Where writes are more frequent it
  * can be several times slower than lw_rwlock_t.
  *
- * Ordering, fairness, recursion: as lw_rwlock_t. A thread that already reads can read again, even if a writer waits: at
- * once if it read in its own memory the first time, otherwise after up to 10 milliseconds.
+ * Ordering, fairness, recursion: as lw_rwlock_t.
  *
  * Wrong use: a reader is recorded in memory of its thread. So the thread that took the lock as a reader must release
  * it. If another thread does, the lock is broken. For the writer, as lw_rwlock_t.

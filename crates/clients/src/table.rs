@@ -44,7 +44,7 @@ use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::raw::RawLock;
 use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
-use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock};
+use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock, Unlisted};
 use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
@@ -218,6 +218,13 @@ clients_of_types! { own_clients, visit_own, P;
         rwlock::AGAIN => rwlock::Again<P, RawRwLock<P>>;
         upgrade::UPGRADE => upgrade::Upgrades<P, Barging>;
         upgrade::GIVES_UP => upgrade::GivesUpUpgrade<P, Barging>;
+    }
+    RawRwLock<P, Unlisted> {
+        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P, Unlisted>, true>;
+        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P, Unlisted>, false>;
+        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, Unlisted>>;
+        rwlock::AGAIN => rwlock::Again<P, RawRwLock<P, Unlisted>>;
+        upgrade::UPGRADE => upgrade::Upgrades<P, Unlisted>;
     }
     // It serves in order, so a thread that reads may not read again.
     RawRwLock<P, FirstCome> {

@@ -414,6 +414,8 @@ locks! { $ P;
         "`FairMutex` for programs: each release is for a thread that sleeps";
     rwlock: "rwlock", Product, crate::rwlock::RawRwLock<P> [deadline],
         "`RwLock` for programs: arriving threads may overtake for 4 ms; recursive reads are allowed";
+    rwlock_unlisted: "rwlock-unlisted", Reference, crate::rwlock::RawRwLock<P, crate::rwlock::Unlisted> [deadline],
+        "rwlock whose readers are not known by their threads, as in `SendRwLock`: each may be one that reads already";
     rwlock_fair: "rwlock-fair", Product, crate::rwlock::RawRwLock<P, crate::rwlock::Fair> [deadline],
         "`FairRwLock` for programs: first come, first served";
     percpu_rwlock: "percpu-rwlock", Product, crate::percpu_rwlock::RawPercpuRwLock<P> [deadline],

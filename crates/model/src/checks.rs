@@ -12,7 +12,7 @@ use crate::once_checks::of_once;
 use crate::qrwlock_checks::of_qrwlock;
 use crate::reference_checks::{of_futex3, of_list, of_word_lock};
 use crate::reused_checks::of_reused;
-use crate::rwlock_checks::of_rwlock;
+use crate::rwlock_checks::{of_again, of_rwlock};
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::semaphore_checks::{self, of_semaphore};
 use crate::seqlock_checks::of_seqlock;
@@ -38,7 +38,7 @@ use lockwright::qspinlock::{
     StealOnceFullSpin, Succession, TwoLevel,
 };
 use lockwright::registry::{self, LOCKS, LockRow};
-use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
 use lockwright::ticket::TicketLock;
@@ -130,6 +130,7 @@ own_rows! {
     Only OnceMutex<Loom> => of_once;
     Only RawRwLock<Loom> => of_rwlock;
     Only RawRwLock<Loom, Fair> => of_rwlock;
+    Only RawRwLock<Loom, Unlisted> => of_again;
     Only RawPercpuRwLock<Loom> => of_rwlock;
     Only InSlots<Loom> => of_rwlock;
 }

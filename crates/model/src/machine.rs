@@ -177,6 +177,9 @@ macro_rules! machine {
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
             }
+            fn read_list() -> Option<std::ptr::NonNull<lockwright::platform::ReadList>> {
+                Some(MACHINE.world.read_list(CPU.with(std::cell::Cell::get) as usize))
+            }
         }
 
         // SAFETY: they live as long as the execution.

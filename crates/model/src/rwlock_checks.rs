@@ -14,6 +14,17 @@ use lockwright_clients::clients_of;
 use lockwright_clients::rwlock::{AGAIN, GROUP, LAST_USER, TIMED_READER, TIMED_WRITER};
 use lockwright_clients::upgrade::UPGRADE;
 
+/// Of a lock that differs from the usual one only in how it knows readers that read again.
+pub(crate) fn of_again(lock: &'static LockRow) -> Vec<Check> {
+    let late = |threads: usize| {
+        let flat = MachineSettings::flat(threads as u32).with_nodes_per_cpu(1).in_a_hurry();
+        let settings = flat.with_clock_step(LONG_NS);
+        let check = named(lock, AGAIN, "in a hurry, time flies", threads, settings);
+        Check { preemptions_max: PREEMPTIONS[threads - 2], ..check }
+    };
+    vec![late(2), late(3)]
+}
+
 /// Preemptions of two threads, and of three.
 const PREEMPTIONS: [usize; 2] = [5, 3];
 /// Longer than newcomers may pass a waiter.

@@ -7,7 +7,7 @@ use lockwright::held::HeldTable;
 use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::{Atomic, QueueNodes, Zeroed};
+use lockwright::platform::{Atomic, QueueNodes, ReadList, Zeroed};
 use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
 use std::cell::RefCell;
 use std::ptr::NonNull;
@@ -25,6 +25,7 @@ pub struct Execution<P: QueueNodes> {
     counting_marks: Vec<P::U64>,
     reader_slots: Vec<ReaderSlot<P>>,
     held_tables: Vec<HeldTable<P>>,
+    read_lists: Vec<ReadList>,
     /// One entry: all locks of a client share it.
     metadata: Entry<P>,
     /// Its queues, one for each NUMA node.
@@ -81,6 +82,7 @@ impl<P: QueueNodes> Execution<P> {
             held_tables: (0..if settings.has_held_tables { settings.cpus } else { 0 })
                 .map(|_| HeldTable::new())
                 .collect(),
+            read_lists: (0..settings.cpus).map(|_| ReadList::EMPTY).collect(),
             metadata: Entry::new(),
             numa_queues: (0..settings.numa_nodes()).map(|_| NumaQueue::new()).collect(),
             clock_ns: AtomicU64::new(0),
@@ -156,6 +158,10 @@ impl<P: QueueNodes> Execution<P> {
     /// The table of what the thread on `cpu` holds, the same, if the machine has them.
     pub fn held_table(&self, cpu: usize) -> Option<NonNull<HeldTable<P>>> {
         self.held_tables.get(cpu).map(NonNull::from)
+    }
+    /// What the thread on `cpu` reads, the same.
+    pub fn read_list(&self, cpu: usize) -> NonNull<ReadList> {
+        NonNull::from(&self.read_lists[cpu])
     }
     /// The entry of the pool of metadata, valid until the execution ends.
     pub fn metadata_entry(&self) -> NonNull<Entry<P>> {

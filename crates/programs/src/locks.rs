@@ -17,7 +17,7 @@ use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::qrwlock::RawQRwLock;
 use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
 use lockwright::rwsem::RwSem;
 use lockwright::{Interrupt, InterruptibleRwLock, SeqLock};
 use std::cell::RefCell;
@@ -280,7 +280,7 @@ macro_rules! upgrade_kinds {
 upgrade_kinds! {
     RawRwLock<P>, stays;
     RawRwLock<P, Fair>, stays;
-    Sendable<RawRwLock<P>>, sends;
+    Sendable<RawRwLock<P, Unlisted>>, sends;
 }
 macro_rules! rw_kinds {
     ($($raw:ty, $timed:ident, $again:ident, $sends:ident, $upgrades:ident;)+) => {$(
@@ -321,7 +321,7 @@ macro_rules! rw_kinds {
 rw_kinds! {
     RawRwLock<P>, timed, again, stays, upgrades;
     RawRwLock<P, Fair>, timed, once, stays, upgrades;
-    Sendable<RawRwLock<P>>, timed, again, sends, upgrades;
+    Sendable<RawRwLock<P, Unlisted>>, timed, again, sends, upgrades;
     RawPercpuRwLock<P>, timed, again, stays, never;
     RawQRwLock<P>, plain, once, sends, never;
     RwSem<P>, timed, once, sends, never;
@@ -558,7 +558,7 @@ objects! {
     ResilientSpinLock(ResilientSite<P>) = ResilientSite::new, ResilientSite::into_inner;
     RwLock(Rw<RawRwLock<P>>) = rw, rw_inner;
     FairRwLock(Rw<RawRwLock<P, Fair>>) = rw, rw_inner;
-    SendRwLock(Rw<Sendable<RawRwLock<P>>>) = rw, rw_inner;
+    SendRwLock(Rw<Sendable<RawRwLock<P, Unlisted>>>) = rw, rw_inner;
     PercpuRwLock(Rw<RawPercpuRwLock<P>>) = rw, rw_inner;
     QRwLock(Rw<RawQRwLock<P>>) = rw, rw_inner;
     RwSemLock(InterruptibleRw<P>) = interruptible, |lock: InterruptibleRw<P>| rw_inner(lock.lock);

@@ -14,12 +14,12 @@ use libc::{EAGAIN, EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
 use lockwright::native::Native;
 use lockwright::platform::SchedulerHints;
 use lockwright::raw::RawLock;
-use lockwright::rwlock::{Fair, RawRwLock};
+use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
 
 /// A reader-writer lock of ours, or one of glibc's if it is shared between processes.
 #[repr(C)]
 pub struct RwLockObject {
-    raw: RawRwLock<Native>,
+    raw: RawRwLock<Native, Unlisted>,
     /// Not 0 if it was counted.
     seen: AtomicU32,
     _unused: [AtomicU32; 4],

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use lockwright::held::HeldTable;
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::Cells;
+use lockwright::platform::{Cells, ReadList};
 
 type Mark = <Sim as Cells>::U32;
 type CountingMark = <Sim as Cells>::U64;
@@ -25,6 +25,8 @@ pub struct SleepMemory<'a> {
     pub counting_marks: &'a [CountingMark],
     /// One for each thread.
     pub held: &'a [HeldTable<Sim>],
+    /// One for each thread.
+    pub reads: &'a [ReadList],
 }
 
 impl SleepMemory<'_> {
@@ -35,6 +37,7 @@ impl SleepMemory<'_> {
         reader_slots: &[],
         counting_marks: &[],
         held: &[],
+        reads: &[],
     };
 }
 
@@ -46,6 +49,7 @@ pub struct SleepSlots {
     reader_slots: NonNull<[ReaderSlot<Sim>]>,
     counting_marks: NonNull<[CountingMark]>,
     held: NonNull<[HeldTable<Sim>]>,
+    reads: NonNull<[ReadList]>,
 }
 
 impl SleepSlots {
@@ -58,6 +62,7 @@ impl SleepSlots {
             reader_slots: NonNull::from(memory.reader_slots),
             counting_marks: NonNull::from(memory.counting_marks),
             held: NonNull::from(memory.held),
+            reads: NonNull::from(memory.reads),
         }
     }
     pub fn bucket(&self, at: usize) -> NonNull<Bucket<Sim>> {
@@ -77,6 +82,9 @@ impl SleepSlots {
     }
     pub fn held(&self, at: usize) -> NonNull<HeldTable<Sim>> {
         element(self.held, at)
+    }
+    pub fn reads(&self, at: usize) -> NonNull<ReadList> {
+        element(self.reads, at)
     }
     pub fn reader_slots(&self) -> usize {
         self.reader_slots.len() - 1

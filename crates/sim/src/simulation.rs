@@ -25,7 +25,7 @@ use lockwright::held::HeldTable;
 use lockwright::hq::{Entry, NumaQueue};
 use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::{Cells, Zeroed};
+use lockwright::platform::{Cells, ReadList, Zeroed};
 use lockwright::queue::QNode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -142,6 +142,7 @@ impl<'a> Simulation<'a> {
             reader_slots: self.alloc_slice_at(0, self.bodies.len() + 1, |_| ReaderSlot::new()),
             counting_marks: self.alloc_slice_at(0, BUCKETS, |_| Zeroed::zeroed()),
             held: self.alloc_slice_at(0, self.bodies.len(), |_| HeldTable::new()),
+            reads: &[],
         };
         self.metadata.entries = self.alloc_slice_at(0, ENTRIES, |_| Entry::new());
         let per_node = self.machine.topology.sockets_per_node;
@@ -149,6 +150,7 @@ impl<'a> Simulation<'a> {
             let queues = self.alloc_slice_at(node * per_node, ENTRIES, |_| NumaQueue::new());
             self.metadata.queues.push(queues);
         }
+        self.sleepers.reads = self.alloc_slice_at(0, self.bodies.len(), |_| ReadList::EMPTY);
     }
 
     /// Places an object on lines of its own, in the memory of socket 0.

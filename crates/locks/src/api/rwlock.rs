@@ -7,7 +7,7 @@ use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
 use crate::platform::ConstCells;
 use crate::raw::RawLock;
 #[cfg(feature = "lock_api")]
-use crate::rwlock::Barging;
+use crate::rwlock::{Barging, Unlisted};
 use crate::rwlock::{Fairness, RawRwLock};
 use crate::rwsem::{RwSem, RwSemPolicy, Until};
 use std::time::{Duration, Instant};
@@ -121,7 +121,7 @@ macro_rules! recursive_04 {
 #[cfg(feature = "lock_api")]
 recursive_04! {
     ParkPlatform, RawRwLock<P, Barging>;
-    ParkPlatform, Sendable<RawRwLock<P, Barging>>;
+    ParkPlatform, Sendable<RawRwLock<P, Unlisted>>;
     ReaderPlatform, RawPercpuRwLock<P>;
 }
 

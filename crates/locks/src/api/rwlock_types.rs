@@ -102,17 +102,13 @@ macro_rules! rwlock_types {
         ///
         /// A reader that upgrades waits in front of all other threads, for the readers that hold the lock.
         ///
-        /// A thread that waits to read while readers hold the lock joins them after 10 ms, because it may be one of
-        /// them. That ends the reservation. So a thread may call `read` while it reads, but it may have to wait for
-        /// 10 ms. `read_recursive` never waits for a writer that waits.
+        /// A thread may call `read` while it reads, even if a writer waits: it knows the locks that it reads, up to eight
+        /// at a time. A thread that has ever read more than eight at a time waits for 10 ms first.
         ///
-        /// So the first waiter usually gets the lock within 14 ms (4 and 10) and two critical sections. Exceptions:
-        ///
-        /// 1. A writer has **no bound** while readers hold the lock without a gap: it keeps new readers away for about
-        ///    10 us and then sleeps until the lock becomes free. In a [`FairRwLock`] no reader overtakes a writer that
-        ///    waits.
-        /// 2. A reader holds the lock for longer than 10 ms.
-        /// 3. The waiter gets no CPU when it is woken, as on a busy machine.
+        /// **Bound.** A thread that waits gets the lock after the sections of the threads that hold it or are served
+        /// before it, with at most one phase of readers between two writers, plus 10 ms, plus the time until a thread
+        /// that is woken runs. On a busy machine that last part is the longest. A thread that only makes attempts can
+        /// overtake a waiter at any time.
         ///
         /// # Time-outs
         ///
@@ -153,17 +149,23 @@ macro_rules! rwlock_types {
             lock_api::RwLockUpgradableReadGuard<'a, crate::rwlock::RawRwLock<Native>, T>;
 
         /// A [`RwLock`] whose guards can be sent to other threads. It has the methods of [`RwLock`].
-        pub type SendRwLock<T> = lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+        ///
+        /// # Fairness
+        ///
+        /// As for [`RwLock`], but for its bound. No thread knows which of these locks it reads, because its guards may
+        /// be elsewhere. So a thread that waits to read while readers hold the lock joins them after 10 ms: it may be
+        /// one of them. Readers that hold the lock for longer than that can keep a writer waiting **without bound**.
+        pub type SendRwLock<T> = lock_api::RwLock<Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>, T>;
         /// The guard of a reader of a [`SendRwLock`]. It can be sent to another thread.
         pub type SendRwLockReadGuard<'a, T> =
-            lock_api::RwLockReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+            lock_api::RwLockReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>, T>;
         /// The guard of the writer of a [`SendRwLock`]. It can be sent to another thread.
         pub type SendRwLockWriteGuard<'a, T> =
-            lock_api::RwLockWriteGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+            lock_api::RwLockWriteGuard<'a, Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>, T>;
 
         /// The guard of the reader of a [`SendRwLock`] that may become the writer. It can be sent to another thread.
         pub type SendRwLockUpgradableReadGuard<'a, T> =
-            lock_api::RwLockUpgradableReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+            lock_api::RwLockUpgradableReadGuard<'a, Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>, T>;
 
         /// A [`RwLock`] that serves waiters first come, first served.
         ///
@@ -187,6 +189,9 @@ macro_rules! rwlock_types {
         ///
         /// No thread overtakes a thread that has queued; a thread queues after some microseconds of spinning. Readers
         /// that are next to each other in the queue read together.
+        ///
+        /// So a thread that waits gets the lock after the sections of the threads that hold it or are served before it,
+        /// plus the time until a thread that is woken runs.
         ///
         /// A thread that reads while it already reads waits for ever if a writer has queued in between. [`RwLock`]
         /// allows that.
@@ -256,8 +261,7 @@ macro_rules! rwlock_types {
         ///
         /// # Fairness
         ///
-        /// As for [`RwLock`]. A thread that already reads can read again, even if a writer waits: at once if it read in
-        /// its own memory the first time, otherwise after up to 10 ms.
+        /// As for [`RwLock`], bound included. A thread that already reads can read again, even if a writer waits.
         ///
         /// # Forgotten guards
         ///
@@ -445,7 +449,7 @@ macro_rules! rwlock_types {
             MappedRwLockReadGuard, MappedRwLockWriteGuard, ArcRwLockReadGuard, ArcRwLockWriteGuard
         );
         more_guards!(
-            SendRwLock, Sendable<crate::rwlock::RawRwLock<Native>>:
+            SendRwLock, Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>:
             MappedSendRwLockReadGuard, MappedSendRwLockWriteGuard, ArcSendRwLockReadGuard, ArcSendRwLockWriteGuard
         );
         more_guards!(
@@ -473,7 +477,7 @@ macro_rules! rwlock_types {
         /// [`ArcSendRwLockReadGuard`].
         #[cfg(feature = "arc_lock")]
         pub type ArcSendRwLockUpgradableReadGuard<T> =
-            lock_api::ArcRwLockUpgradableReadGuard<Sendable<crate::rwlock::RawRwLock<Native>>, T>;
+            lock_api::ArcRwLockUpgradableReadGuard<Sendable<crate::rwlock::RawRwLock<Native, crate::rwlock::Unlisted>>, T>;
         /// The guard of the reader of an `Arc<FairRwLock<T>>` that may become the writer, as
         /// [`ArcFairRwLockReadGuard`].
         #[cfg(feature = "arc_lock")]

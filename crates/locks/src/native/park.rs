@@ -1,10 +1,11 @@
 //! The table of sleepers: one per process.
 
 use super::per_process::table_per_process;
+use super::per_thread::per_thread;
 use super::{Native, fork, pool, pool::NODES, syscall};
 use crate::hardware::{HardwareU32, HardwareU64};
 use crate::park::{Bucket, Waiter};
-use crate::platform::{ConstZeroed, SleepStorage};
+use crate::platform::{ConstZeroed, ReadList, SleepStorage};
 use crate::queue::NodeId;
 use core::ptr::NonNull;
 
@@ -24,6 +25,11 @@ table_per_process! {
 table_per_process! {
     /// Eight mebibytes of zeroes for 65,532 nodes. Only the pages exist that were ever used.
     const WAITERS at "waiters": [Waiter<Native>; NODES] = Waiter::FRESH
+}
+
+per_thread! {
+    /// What the thread reads.
+    READS at "lockwright_reads": ReadList = ReadList::EMPTY
 }
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
@@ -53,6 +59,10 @@ unsafe impl SleepStorage for Native {
     }
     fn epoch() -> u32 {
         fork::epoch() & (u32::MAX >> 1)
+    }
+    #[inline(always)]
+    fn read_list() -> Option<NonNull<ReadList>> {
+        READS.with(|list| NonNull::new(list.as_ptr()))
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         let before = syscall::block_signals();

@@ -72,6 +72,15 @@ pub(super) use per_thread;
 pub(super) struct PerThread<T: 'static>(pub(super) fn() -> *const core::cell::Cell<T>);
 
 #[cfg(any(lockwright_preload, lockwright_c))]
+impl<T> PerThread<T> {
+    /// As that of [`std::thread::LocalKey`].
+    #[inline(always)]
+    pub(super) fn with<R>(&self, f: impl FnOnce(&core::cell::Cell<T>) -> R) -> R {
+        f(self)
+    }
+}
+
+#[cfg(any(lockwright_preload, lockwright_c))]
 impl<T> core::ops::Deref for PerThread<T> {
     type Target = core::cell::Cell<T>;
 

@@ -68,7 +68,9 @@ pub struct Waiter<P: Cells> {
     pub(crate) wants: P::Ptr,
     /// Of a waiter for a lock that readers share: what it waits for.
     pub(crate) mode: Guarded<P, LockMode>,
-    /// Of the same, if it is the first and sleeps: since when.
+    /// Of the same: since when it waits.
+    pub(crate) since_ns: Guarded<P, u64>,
+    /// Of the same, if it is the first and sleeps: since when it does so.
     pub(crate) first_ns: Guarded<P, u64>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
@@ -92,6 +94,7 @@ impl<P: Cells> Waiter<P> {
             name: Zeroed::zeroed(),
             wants: Zeroed::zeroed(),
             mode: Guarded::new(LockMode::Reader),
+            since_ns: Guarded::new(0),
             first_ns: Guarded::new(0),
             grant: Zeroed::zeroed(),
             needs: Guarded::new(0),
@@ -116,6 +119,7 @@ impl<P: ConstCells> Waiter<P> {
         name: ConstZeroed::ZEROED,
         wants: ConstZeroed::ZEROED,
         mode: Guarded::const_new(LockMode::Reader),
+        since_ns: Guarded::const_new(0),
         first_ns: Guarded::const_new(0),
         grant: ConstZeroed::ZEROED,
         needs: Guarded::const_new(0),

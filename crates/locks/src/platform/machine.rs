@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::tunables::Tunable;
-use super::{Atomic, Cells, NodeId};
+use super::{Atomic, Cells, NodeId, ReadList};
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
@@ -138,6 +138,11 @@ pub unsafe trait SleepStorage: QueueNodes {
     /// before does not exist here. Below 2^31.
     fn epoch() -> u32 {
         0
+    }
+    /// What the calling thread reads, the same list each time. `None` if the machine has no lists: then a thread may
+    /// always be one that reads already.
+    fn read_list() -> Option<NonNull<ReadList>> {
+        None
     }
     /// Runs `section`, in which no signal handler interrupts the thread, except those of faults.
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {

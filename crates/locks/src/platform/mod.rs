@@ -20,6 +20,7 @@ mod is_locked;
 mod machine;
 mod node_id;
 mod ptr;
+mod read_list;
 pub mod tunables;
 mod zeroed;
 
@@ -33,4 +34,5 @@ pub use machine::{
 };
 pub use node_id::{NODES_MAX, NodeId};
 pub use ptr::NodePtr;
+pub use read_list::{LISTED_MAX, ReadList, Reads};
 pub use zeroed::{ConstZeroed, Zeroed};

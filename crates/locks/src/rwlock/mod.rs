@@ -7,7 +7,7 @@ pub(crate) mod word;
 
 use crate::park::{LockMode, ParkPlatform};
 use crate::platform::{
-    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, ReadList, Reads, Zeroed, barrier_before_look,
 };
 use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
@@ -29,11 +29,19 @@ pub(crate) fn too_many_readers<P: Cells>() -> ! {
 pub trait Fairness: Send + Sync + 'static {
     /// They may not.
     const IS_FAIR: bool;
+    /// Each thread lists the locks of this kind that it reads. A reader gives the lock back in the thread that took it.
+    const LISTS_READS: bool;
 }
 
-/// Newcomers take a free lock even if threads wait, for as long as that is bearable; a reader may read again.
+/// Newcomers take a free lock even if threads wait, for as long as that is bearable; a reader may read again, and is
+/// known by the list of its thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Barging;
+
+/// As [`Barging`], but readers are not listed: guards go from thread to thread, or readers wait for each other. A reader
+/// that arrives while a writer waits may be a reader already, and passes that writer after 10 ms.
+#[derive(Clone, Copy, Debug)]
+pub struct Unlisted;
 
 /// First come, first served; a reader that reads again may wait for ever.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +49,15 @@ pub struct Fair;
 
 impl Fairness for Barging {
     const IS_FAIR: bool = false;
+    const LISTS_READS: bool = true;
+}
+impl Fairness for Unlisted {
+    const IS_FAIR: bool = false;
+    const LISTS_READS: bool = false;
 }
 impl Fairness for Fair {
     const IS_FAIR: bool = true;
+    const LISTS_READS: bool = false;
 }
 
 /// A reader-writer lock for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep
@@ -107,20 +121,22 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     fn try_lock_shared(&self) -> bool {
-        self.attempt(LockMode::Reader)
+        self.listed(|| self.attempt(LockMode::Reader))
     }
     #[inline]
     unsafe fn unlock_shared(&self) {
-        let name = self.shared().name();
+        let (name, entry) = (self.shared().name(), self.entry());
         // (*,s,0,r) -> (*,s,0,r-1), after which the lock may no longer exist.
         // ordering: Release; A2.
         let before = self.word.fetch_sub(READER, Release);
+        Self::unlist(entry);
         if before & SLEEPER != 0 && before & READERS == READER {
             wake_first::<P>(name, Wakes::Anybody);
         }
     }
     #[inline]
     unsafe fn downgrade(&self) {
+        self.list();
         // (*,s,1,0) -> (*,s,0,1)
         // ordering: Release; A1.
         let before = self.word.fetch_add(READER - WRITER, Release);
@@ -174,7 +190,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// As [`take_unreserved`](Self::take_unreserved), as a reader.
     #[inline]
     pub fn take_shared_unreserved(&self) -> bool {
-        self.take_unless_reserved(LockMode::Reader)
+        self.listed(|| self.take_unless_reserved(LockMode::Reader))
     }
 
     /// Takes the lock as its owner if no thread holds it, even if threads wait for it. Returns `true` if it did.
@@ -190,7 +206,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
     /// for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
-        self.take(LockMode::Reader, LockMode::Reader.held_against())
+        self.listed(|| self.take(LockMode::Reader, LockMode::Reader.held_against()))
     }
 
     /// Gives the lock back for the waiter that came first, if one sleeps: no newcomer overtakes it.
@@ -265,9 +281,59 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Takes the lock to read, and waits for it. Returns `true` if it is taken.
     #[inline(always)]
     fn lock_shared_by(&self, deadline_ns: Option<u64>) -> bool {
-        match self.take_beside_readers() {
+        self.listed(|| match self.take_beside_readers() {
             Ok(()) => true,
             Err(seen) => self.lock_shared_slowpath(seen, deadline_ns),
+        })
+    }
+
+    /// How lists name the lock.
+    #[inline(always)]
+    fn entry(&self) -> u64 {
+        core::ptr::from_ref(self).addr() as u64
+    }
+
+    /// What the calling thread reads, if that is listed.
+    #[inline(always)]
+    fn read_list<'a>() -> Option<&'a ReadList> {
+        let list = if F::LISTS_READS { P::read_list() } else { None };
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the calling thread, which does not keep it.
+        list.map(|list| unsafe { list.as_ref() })
+    }
+
+    /// The caller is about to read the lock: a handler that interrupts it finds that.
+    #[inline(always)]
+    fn list(&self) {
+        if let Some(list) = Self::read_list() {
+            list.enter(self.entry());
+        }
+    }
+
+    /// The caller no longer reads the lock with that entry, which may no longer exist.
+    #[inline(always)]
+    fn unlist(entry: u64) {
+        if let Some(list) = Self::read_list() {
+            list.remove(entry);
+        }
+    }
+
+    /// Lists the caller as a reader, which it is if `take` returns `true`.
+    #[inline(always)]
+    fn listed(&self, take: impl FnOnce() -> bool) -> bool {
+        self.list();
+        let is_ours = take();
+        if !is_ours {
+            Self::unlist(self.entry());
+        }
+        is_ours
+    }
+
+    /// If the caller, which is listed once more, reads the lock already.
+    fn reads_already(&self) -> Reads {
+        match Self::read_list() {
+            _ if F::IS_FAIR => Reads::No,
+            Some(list) => list.reads_already(self.entry()),
+            None => Reads::Perhaps,
         }
     }
 

@@ -18,6 +18,7 @@
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
+use super::wait::UNFAIR_NS;
 use super::word::{KEPT, READER, RESERVED, SLEEPER, WRITER};
 use crate::events::Event;
 use crate::park::{
@@ -61,7 +62,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
 
     /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
     /// sleeps.
-    pub(crate) fn enqueue(self, id: NodeId, kind: LockMode) -> bool {
+    pub(crate) fn enqueue(self, id: NodeId, kind: LockMode, since_ns: u64) -> bool {
         let me = waiter::<P>(id);
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
@@ -81,6 +82,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
                 _ => section.push(id, name),
             }
             section.set_mode(id, kind);
+            // SAFETY: the bucket is held.
+            unsafe { me.since_ns.set(since_ns) };
             if is_first && self.is_fair {
                 // (k,*,*) -> (1,*,*)
                 // ordering: Relaxed; nothing is read through it.
@@ -137,6 +140,26 @@ impl<P: ParkPlatform> Shared<'_, P> {
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
+    }
+
+    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it is the first, the
+    /// lock is reserved for it from now on.
+    #[cold]
+    pub(crate) fn close_door(self, id: NodeId) {
+        let name = self.name();
+        SleepTable::<P>::within(name, |_, section| {
+            if section.first_of(name) == Some(id) {
+                self.keep_newcomers_out();
+            }
+        });
+    }
+
+    /// Reserves the lock for the first waiter, which has waited for long.
+    fn keep_newcomers_out(self) {
+        P::count(Event::rwlock_keep);
+        // (0,*,*,*) -> (1,*,*,*)
+        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+        self.word.fetch_or(RESERVED, Relaxed);
     }
 
     /// Reserves the lock, which the caller holds, for the first waiter if there is one.
@@ -248,6 +271,10 @@ impl<P: ParkPlatform> Shared<'_, P> {
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
             Some(_) if self.is_fair || keeps => 0,
+            Some(next) if has_waited_long::<P>(next) => {
+                self.keep_newcomers_out();
+                0
+            }
             Some(_) => KEPT,
             None => KEPT | SLEEPER,
         };
@@ -326,6 +353,12 @@ fn promote<P: ParkPlatform>(next: NodeId) -> bool {
     // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
     // is not used.
     signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
+}
+
+/// Newcomers have passed this waiter for as long as they may. For a thread that holds the bucket.
+fn has_waited_long<P: ParkPlatform>(id: NodeId) -> bool {
+    // SAFETY: the bucket is held.
+    P::now_ns().saturating_sub(unsafe { waiter::<P>(id).since_ns.get() }) >= UNFAIR_NS
 }
 
 fn wake<P: ParkPlatform>(woken: Option<*const P::U32>) {

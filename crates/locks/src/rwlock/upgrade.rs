@@ -30,21 +30,26 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// As [`lock_upgradable`](Self::lock_upgradable). Returns `false` if one more reader cannot be counted.
     #[inline]
     pub fn lock_upgradable_unless_full(&self) -> bool {
-        self.take_unless_reserved(LockMode::Upgradable) || self.wait(LockMode::Upgradable, None)
+        self.lock_upgradable_by(None)
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), before `deadline_ns` of the platform's clock. Returns `true` if
     /// it did.
     #[inline]
     pub fn lock_upgradable_until(&self, deadline_ns: u64) -> bool {
-        self.take_unless_reserved(LockMode::Upgradable)
-            || self.wait(LockMode::Upgradable, Some(deadline_ns))
+        self.lock_upgradable_by(Some(deadline_ns))
+    }
+
+    #[inline]
+    fn lock_upgradable_by(&self, deadline_ns: Option<u64>) -> bool {
+        let kind = LockMode::Upgradable;
+        self.listed(|| self.take_unless_reserved(kind) || self.wait(kind, deadline_ns))
     }
 
     /// As [`lock_upgradable`](Self::lock_upgradable), if that needs no waiting.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
-        self.attempt(LockMode::Upgradable)
+        self.listed(|| self.attempt(LockMode::Upgradable))
     }
 
     /// Gives it back.
@@ -53,10 +58,11 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// The caller is the upgradable reader.
     #[inline]
     pub unsafe fn unlock_upgradable(&self) {
-        let name = self.shared().name();
+        let (name, entry) = (self.shared().name(), self.entry());
         // (u,r) -> (-,r-1), after which the lock may no longer exist.
         // ordering: Release; A2.
         let before = self.word.fetch_sub(READER | UPGRADABLE, Release);
+        Self::unlist(entry);
         if before & SLEEPER != 0 {
             let is_last = before & READERS == READER;
             wake_first::<P>(name, if is_last { Wakes::Anybody } else { Wakes::Shared });
@@ -93,6 +99,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// The caller owns the lock.
     #[inline]
     pub unsafe fn downgrade_to_upgradable(&self) {
+        self.list();
         // writer -> (u,1)
         // ordering: Release; A1.
         let before = self.word.fetch_add((READER | UPGRADABLE) - WRITER, Release);
@@ -138,7 +145,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             // ordering: Acquire; A2. On failure Relaxed: only a hint, as above.
             let next = seen & !(READER | UPGRADABLE | PENDING) | WRITER;
             match self.word.compare_exchange(seen, next, Acquire, Relaxed) {
-                Ok(_) => return true,
+                Ok(_) => {
+                    Self::unlist(self.entry());
+                    return true;
+                }
                 Err(now) => seen = now,
             }
         }
@@ -155,7 +165,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
         self.word.fetch_or(RESERVED, Relaxed);
         let is_ours = self.wait_in_table(LockMode::Upgrader, deadline_ns);
-        if !is_ours {
+        if is_ours {
+            Self::unlist(self.entry());
+        } else {
             // (u,r) -> (u,r+1)
             // ordering: Relaxed; no thread has written since the caller was a reader.
             self.word.fetch_add(READER, Relaxed);

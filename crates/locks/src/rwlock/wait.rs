@@ -6,7 +6,7 @@ use crate::events::Event;
 use crate::park::{
     ASLEEP, BEHIND, GRANTED, LockMode, NAP_NS, ParkPlatform, SleepTable, WOKEN_LATE, told, waiter,
 };
-use crate::platform::{Atomic, AtomicInt, Bound};
+use crate::platform::{Atomic, AtomicInt, Bound, Reads};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -34,8 +34,10 @@ struct Waiting {
     kind: LockMode,
     since_ns: u64,
     deadline_ns: Option<u64>,
-    /// When it passes a writer for which the lock is reserved.
+    /// When it passes a writer for which the lock is reserved: it may be a reader already.
     passes_ns: Option<u64>,
+    /// When it closes the door, if it is the first then.
+    closes_ns: Option<u64>,
 }
 
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
@@ -44,8 +46,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[cold]
     pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         self.begin_to_wait();
-        if kind.is_shared() && self.is_full() {
-            return false;
+        if kind.is_shared() {
+            if self.is_full() {
+                return false;
+            }
+            if self.reads_already() == Reads::Yes && self.take(kind, kind.held_against()) {
+                P::count(Event::rwlock_pass);
+                return true;
+            }
         }
         self.barge(kind)
             || !F::IS_FAIR && self.take_after_others(kind)
@@ -83,9 +91,12 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             return is_ours;
         };
         let since_ns = P::now_ns();
-        let may_be_reader = kind.is_shared() && !F::IS_FAIR;
+        let may_be_reader = kind.is_shared() && self.reads_already() != Reads::No;
         let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
-        let is_ours = self.queue(Waiting { id, kind, since_ns, deadline_ns, passes_ns });
+        let closes = kind == LockMode::Writer && !F::IS_FAIR;
+        let closes_ns = closes.then_some(since_ns.saturating_add(UNFAIR_NS));
+        let me = Waiting { id, kind, since_ns, deadline_ns, passes_ns, closes_ns };
+        let is_ours = self.queue(me);
         // SAFETY: claimed above, and taken out of the table.
         unsafe { P::release_node(id) };
         is_ours
@@ -216,7 +227,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             let until_ns = deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
             self.forget_where_free();
-            let may_pass = kind == LockMode::Upgrader || kind.is_shared() && !F::IS_FAIR;
+            let reads_already = || kind.is_shared() && self.reads_already() != Reads::No;
+            let may_pass = kind == LockMode::Upgrader || reads_already();
             if may_pass && self.take(kind, kind.held_against()) {
                 return true;
             }
@@ -227,7 +239,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// Waits in the table. Returns `true` if the lock is taken.
     fn queue(&self, mut me: Waiting) -> bool {
         let shared = self.shared();
-        if shared.enqueue(me.id, me.kind) {
+        if shared.enqueue(me.id, me.kind, me.since_ns) {
             Self::stay_behind(me.id);
         }
         let (is_ours, was_late) = loop {
@@ -248,6 +260,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             }
             if me.passes_ns.is_some_and(P::is_over) && self.pass(&mut me) {
                 break (true, false);
+            }
+            if me.closes_ns.is_some_and(P::is_over) {
+                me.closes_ns = None;
+                shared.close_door(me.id);
             }
             P::count(Event::rwlock_sleep);
             self.sleep(&me);
@@ -284,24 +300,24 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     fn sleep(&self, me: &Waiting) {
-        let until_ns = match (me.deadline_ns, me.passes_ns) {
-            (Some(deadline_ns), Some(passes_ns)) => Some(P::earlier(deadline_ns, passes_ns)),
-            (one, other) => one.or(other),
-        };
+        let times = [me.deadline_ns, me.passes_ns, me.closes_ns];
+        let until_ns = times.into_iter().flatten().reduce(P::earlier);
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
     }
 
-    /// A reader that has waited for so long that it may be one already: then readers hold the lock, and it ends the
-    /// reservation. Returns `true` if it is taken.
+    /// A reader that has waited for so long, and may be one already: then readers hold the lock. Where no reader is
+    /// listed it ends the reservation. Returns `true` if it is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = None;
         let passed = self.take(me.kind, me.kind.held_against());
         if passed {
             P::count(Event::rwlock_pass);
-            // Else each time it reads again takes as long as this one.
-            // (1,s,0,r) -> (0,s,0,r)
-            // ordering: Relaxed; only lets newcomers in, nothing is read through it.
-            self.word.fetch_and(!KEPT, Relaxed);
+            if !F::LISTS_READS {
+                // Else each time it reads again takes as long as this one.
+                // (1,s,0,r) -> (0,s,0,r)
+                // ordering: Relaxed; only lets newcomers in, nothing is read through it.
+                self.word.fetch_and(!KEPT, Relaxed);
+            }
         }
         passed
     }

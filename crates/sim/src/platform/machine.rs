@@ -16,7 +16,8 @@ use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{Process, is_of_this_life};
 use lockwright::platform::{
     Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool,
-    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
+    Placement, QueueNodes, ReadList, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
+    ThreadNumbers,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -127,6 +128,10 @@ unsafe impl SleepStorage for Sim {
     }
     fn epoch() -> u32 {
         Here::get().map_or(0, Here::epoch)
+    }
+    fn read_list() -> Option<NonNull<ReadList>> {
+        let here = Here::get()?;
+        Some(here.with(|engine| engine.tables.sleepers.reads(engine.current)))
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
         Here::expect("a section").uninterrupted(section)

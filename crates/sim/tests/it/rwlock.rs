@@ -4,32 +4,46 @@ use crate::machines::{machine, quiet};
 use crate::programs::hold;
 use lockwright::events::Event;
 use lockwright::mutex::RawMutex;
+use lockwright::percpu_rwlock::RawPercpuRwLock;
+use lockwright::percpu_rwlock::testing::InSlots;
+use lockwright::platform::{Clock, LISTED_MAX};
 use lockwright::raw::RawLock;
-use lockwright::rwlock::RawRwLock;
+use lockwright::rwlock::{Fair, Fairness, RawRwLock, Unlisted};
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 type Lock = RawRwLock<Sim>;
 
-fn read(lock: &Lock, section: impl FnOnce()) {
+fn read(lock: &impl RawLock, section: impl FnOnce()) {
     lock.lock_shared();
     section();
     // SAFETY: taken above.
     unsafe { lock.unlock_shared() };
 }
 
-#[test]
-fn a_reader_that_reads_again_waits_once_for_a_reservation() {
+/// A reader reads again while a writer waits that is behind it; how many times it had to pass that writer, and how long
+/// that took.
+fn read_again<L: RawLock + 'static>(further_locks: usize) -> (u64, u64) {
+    let took_ns = Cell::new(0);
+    let took = &took_ns;
     let mut arena = Arena::default();
     let mut simulation =
         Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
-    let lock = simulation.alloc(Lock::new());
+    let lock = simulation.alloc(L::new());
+    let further: Vec<&L> = (0..further_locks).map(|_| simulation.alloc(L::new())).collect();
     // A long section, so the lock is reserved for the line.
     simulation.spawn(0, || hold(lock, || thread::work_ns(500_000)));
     // The first of the line. The reservation goes to the writer behind it.
-    simulation.spawn(1, || {
+    simulation.spawn(1, move || {
+        further.iter().for_each(|lock| lock.lock_shared());
         thread::work_ns(100_000);
-        read(lock, || (0..100).for_each(|_| read(lock, || ())));
+        read(lock, || {
+            let begin_ns = Sim::now_ns();
+            (0..100).for_each(|_| read(lock, || ()));
+            took.set(Sim::now_ns() - begin_ns);
+        });
+        // SAFETY: taken above.
+        further.iter().for_each(|lock| unsafe { lock.unlock_shared() });
     });
     simulation.spawn(2, || {
         thread::work_ns(200_000);
@@ -37,7 +51,125 @@ fn a_reader_that_reads_again_waits_once_for_a_reservation() {
     });
     let report = simulation.run();
     assert_eq!(report.failures, []);
-    assert_eq!(report.count_of(Event::rwlock_pass), 1);
+    (report.count_of(Event::rwlock_pass), took.get())
+}
+
+#[test]
+fn a_thread_whose_list_says_that_it_reads_passes_writers_at_once() {
+    let (passes, took_ns) = read_again::<Lock>(0);
+    assert_eq!(passes, 100);
+    assert!(took_ns < 1_000_000, "{took_ns} ns");
+}
+
+#[test]
+fn a_thread_that_may_be_a_reader_passes_after_ten_milliseconds() {
+    // Where readers are not listed the first one ends the reservation.
+    let (passes, took_ns) = read_again::<RawRwLock<Sim, Unlisted>>(0);
+    assert_eq!(passes, 1);
+    assert!((10_000_000..12_000_000).contains(&took_ns), "{took_ns} ns");
+    // The list is full. So each time it waits.
+    let (passes, took_ns) = read_again::<Lock>(LISTED_MAX + 1);
+    assert_eq!(passes, 100);
+    assert!(took_ns > 1_000_000_000, "{took_ns} ns");
+}
+
+/// How long a thread waits that begins `wait` after 20 ms, while three threads read for `section_ns` each, so that the
+/// lock is never free.
+fn wait_next_to_readers<L: RawLock + 'static>(section_ns: u64, wait: impl Fn(&L)) -> u64 {
+    let waited = Cell::new(None);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(L::new());
+    for reader in 0..3 {
+        let waited = &waited;
+        simulation.spawn(reader, move || {
+            thread::work_ns(section_ns / 3 * u64::from(reader));
+            while waited.get().is_none() && Sim::now_ns() < 2_000_000_000 {
+                read(lock, || thread::work_ns(section_ns));
+            }
+        });
+    }
+    simulation.spawn(3, || {
+        thread::work_ns(20_000_000);
+        let begin_ns = Sim::now_ns();
+        wait(lock);
+        waited.set(Some(Sim::now_ns() - begin_ns));
+    });
+    assert_eq!(simulation.run().failures, []);
+    waited.get().expect("the thread that waits runs to its end")
+}
+
+/// How long sections are: shorter than a wake-up, and longer than any patience.
+const SECTIONS_NS: [u64; 5] = [20_000, 200_000, 2_000_000, 20_000_000, 100_000_000];
+/// What the bound adds to them, and wake-ups.
+const BOUND_NS: u64 = 10_500_000;
+
+fn writer_waits_for_one_section<L: RawLock + 'static>() {
+    for section_ns in SECTIONS_NS {
+        let waited_ns = wait_next_to_readers::<L>(section_ns, |lock| hold(lock, || ()));
+        assert!(waited_ns <= section_ns + BOUND_NS, "{section_ns}: {waited_ns} ns");
+    }
+}
+
+#[test]
+fn a_writer_next_to_readers_without_end_waits_for_one_section_and_ten_milliseconds() {
+    writer_waits_for_one_section::<Lock>();
+    writer_waits_for_one_section::<RawRwLock<Sim, Fair>>();
+    writer_waits_for_one_section::<RawPercpuRwLock<Sim>>();
+    writer_waits_for_one_section::<InSlots<Sim>>();
+}
+
+#[test]
+fn an_upgrader_next_to_readers_without_end_waits_for_one_section_and_ten_milliseconds() {
+    fn upgrade<F: Fairness>(lock: &RawRwLock<Sim, F>) {
+        lock.lock_upgradable();
+        // SAFETY: taken above.
+        unsafe { lock.upgrade() };
+        // SAFETY: as above.
+        unsafe { lock.unlock() };
+    }
+    for section_ns in SECTIONS_NS {
+        let waited_ns = wait_next_to_readers::<Lock>(section_ns, upgrade);
+        assert!(waited_ns <= section_ns + BOUND_NS, "{section_ns}: {waited_ns} ns");
+        let waited_ns = wait_next_to_readers::<RawRwLock<Sim, Fair>>(section_ns, upgrade);
+        assert!(waited_ns <= section_ns + BOUND_NS, "{section_ns}: {waited_ns} ns");
+    }
+}
+
+#[test]
+fn each_of_several_writers_waits_for_ten_milliseconds_only_once() {
+    // The bound of the last one: the sections of the others, a phase of readers in front of each, and 10 ms.
+    const SECTION_NS: u64 = 1_000_000;
+    const WRITERS: u64 = 4;
+    let last_ns = Cell::new(None);
+    let done = Cell::new(0);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    for reader in 0..3 {
+        let done = &done;
+        simulation.spawn(reader, move || {
+            thread::work_ns(SECTION_NS / 3 * u64::from(reader));
+            while done.get() < WRITERS && Sim::now_ns() < 2_000_000_000 {
+                read(lock, || thread::work_ns(SECTION_NS));
+            }
+        });
+    }
+    for writer in 0..WRITERS {
+        let (done, last_ns) = (&done, &last_ns);
+        simulation.spawn(3 + writer as u32, move || {
+            thread::work_ns(20_000_000);
+            let begin_ns = Sim::now_ns();
+            hold(lock, || thread::work_ns(SECTION_NS));
+            done.set(done.get() + 1);
+            last_ns.set(Some(Sim::now_ns() - begin_ns));
+        });
+    }
+    assert_eq!(simulation.run().failures, []);
+    let waited_ns = last_ns.get().expect("writers run to their end");
+    assert!(waited_ns <= 2 * WRITERS * SECTION_NS + BOUND_NS, "{waited_ns} ns");
 }
 
 #[test]
