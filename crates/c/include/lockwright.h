@@ -142,9 +142,10 @@ void lw_cond_broadcast(lw_cond_t *cond);
  * earlier writers did.
  *
  * Fairness: threads that come when the lock is free take it, and readers join readers. The others wait in the order of
- * their arrival. The lock is reserved for the first of them if it still finds the lock held after 4 milliseconds, or if
- * it has slept for 50 microseconds when it is woken. Threads that come then queue behind it. When a reader that waited
- * gets the lock, all readers that wait get it. A thread that waits gets the lock after the sections of the threads that
+ * their arrival. The lock is reserved for the first of them if it still finds the lock held after 4 milliseconds, and for
+ * a writer that has waited for as long while readers hold the lock. Threads that come then queue behind it. When a reader
+ * that waited gets the lock, all readers that wait get it. Where sections take 20 microseconds or longer, writers and
+ * readers take turns. A thread that waits gets the lock after the sections of the threads that
  * hold it or are served before it, with at most one phase of readers between two writers, plus 10 milliseconds, plus the
  * time until a thread that is woken runs.
  *

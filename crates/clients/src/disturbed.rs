@@ -7,6 +7,7 @@ use crate::handler::{
     self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
 };
 use crate::once::Calls;
+use crate::overlap::{self, ByUpgrading, ByWriting, Overlap};
 use crate::resilient::{self, ToldInHandler};
 use crate::seqlock::WholePairs;
 use crate::slots::{self, SlotsInChild};
@@ -68,22 +69,28 @@ clients_of_types! { of_type, visit_of_type, P;
         upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Barging>>;
         upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Barging>>;
         fork::FORK => InChild<P, RawRwLock<P>>;
+        overlap::WRITER => Overlap<P, RawRwLock<P>, ByWriting>;
+        overlap::UPGRADER => Overlap<P, RawRwLock<P>, ByUpgrading>;
     }
     RawRwLock<P, Fair> {
         handler::DEADLINES => InHandler<P, RawRwLock<P, Fair>, Deadlines>;
         upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Fair>>;
         upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Fair>>;
         fork::FORK => InChild<P, RawRwLock<P, Fair>>;
+        overlap::WRITER => Overlap<P, RawRwLock<P, Fair>, ByWriting>;
+        overlap::UPGRADER => Overlap<P, RawRwLock<P, Fair>, ByUpgrading>;
     }
     RawPercpuRwLock<P> {
         handler::DEADLINES => InHandler<P, RawPercpuRwLock<P>, Deadlines>;
         fork::FORK => InChild<P, RawPercpuRwLock<P>>;
+        overlap::WRITER => Overlap<P, RawPercpuRwLock<P>, ByWriting>;
         slots::SLOTS => SlotsInChild<P>;
     }
     InSlots<P> {
         handler::ATTEMPTS => InHandler<P, InSlots<P>, Attempts>;
         handler::DEADLINES => InHandler<P, InSlots<P>, Deadlines>;
         fork::FORK => InChild<P, InSlots<P>>;
+        overlap::WRITER => Overlap<P, InSlots<P>, ByWriting>;
     }
 }
 
@@ -117,6 +124,8 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         fork::CONDVAR,
         fork::PERMITS,
         slots::SLOTS,
+        overlap::WRITER,
+        overlap::UPGRADER,
     ]
 }
 
@@ -130,7 +139,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 35);
+        assert_eq!(names.len(), 41);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

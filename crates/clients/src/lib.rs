@@ -10,7 +10,8 @@
 //! resilient one has [`mod@resilient`]. The locks for programs have some about memory that is used
 //! again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their limits
 //! ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue; those of
-//! [`handler`], [`fork`] and [`slots`] are for machines with signals and forks ([`disturbed_clients_of`]); [`free`] is
+//! [`handler`], [`fork`], [`slots`] and [`overlap`] are for machines with signals, forks and a clock
+//! ([`disturbed_clients_of`]); [`free`] is
 //! for real threads; harnesses with readers are tested with [`plain_rw`]. Which rows of the registry a test suite runs
 //! is in [`due`]. The suite that a platform itself has to pass is the crate `lockwright-conformance`.
 #![warn(missing_docs)]
@@ -35,6 +36,7 @@ pub mod neighbours;
 pub mod once;
 pub mod one_place;
 pub mod osq;
+pub mod overlap;
 mod place;
 pub mod plain_rw;
 pub mod prebuilt;

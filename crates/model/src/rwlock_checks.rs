@@ -52,6 +52,15 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
         add(client, "in a hurry, three, sleeps end for no reason", 3, hurried(3).with_wake_ups(1));
     }
     if is::<RawRwLock<Loom>>(lock) {
+        let long = |threads| hurried(threads).with_tunable(Tunable::rwlock_long_ns, 0);
+        for client in
+            ["exclusion", "shared", "downgrade", TIMED_WRITER, TIMED_READER, AGAIN, UPGRADE]
+        {
+            add(client, "in a hurry, two, long sections", 2, long(2));
+        }
+        for client in ["exclusion", "shared", GROUP, TIMED_WRITER, TIMED_READER, AGAIN] {
+            add(client, "in a hurry, three, long sections", 3, long(3));
+        }
         add(AGAIN, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));
         add(AGAIN, "in a hurry, three, time flies", 3, hurried(3).with_clock_step(LONG_NS));
     }

@@ -19,17 +19,7 @@ bugs! {
         wake::<P>(woken);
         later.wake();
         is_granted",
-            change "rwlock/sleepers.rs": r"match next {
-            Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair || keeps => 0,
-            Some(_) => KEPT,
-            None => KEPT | SLEEPER,
-        }"
-                => r"match next {
-            Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair || keeps => 0,
-            _ => KEPT,
-        }",
+            change "rwlock/sleepers.rs": "None => RESERVED | SLEEPER," => "None => RESERVED,",
             change "rwsem/mod.rs": "section.remove(id);"
                 => r"section.remove(id);
         if section.is_empty() {
@@ -45,7 +35,6 @@ bugs! {
         shown_by: [("rwlock-fair", "rwlock-timed-reader")],
         edits: [
             change "rwlock/sleepers.rs": r"if self.is_held_against(section.mode(next)) {
-            begin_first_sleep::<P>(next);
             return None;
         }"
                 => r"self.is_held_against(section.mode(next));
@@ -60,7 +49,7 @@ bugs! {
         shown_by: [("rwlock", "rwlock-timed-reader")],
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
+            change "rwlock/sleepers.rs": "let was_first = section.first_of(name) == Some(id);" => "let was_first = false;",
         ],
     }
     "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {

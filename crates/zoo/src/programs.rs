@@ -49,7 +49,7 @@ bugs! {
     "14c" SharedTakeRelaxed in RWLOCK, seen MEMORY {
         what: "A waiting thread takes the lock by an exchange with no acquire ordering. It may read what was there before the last write.",
         source: "parking_lot RwLock, 2020 to 2022 (c866ba8, d26c284)",
-        edits: [relax "rwlock/wait.rs": "self.word.compare_exchange(seen, kind.taken(turned(seen)), Acquire, Relaxed)"],
+        edits: [relax "rwlock/wait.rs": "self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed)"],
     }
     "16b" CountedAfterUnlock in PERCPU, seen EXPLORED {
         what: "A writer releases the lock and counts afterwards. The next owner may have freed the lock.",
@@ -89,10 +89,10 @@ bugs! {
         shown_by: [("mutex", "last-user"), ("rwlock", "rwlock-last-user"), ("semaphore", "semaphore-last-permit")],
         edits: [
             change "rwlock/mod.rs": r"if before & SLEEPER != 0 {
-            wake_first::<P>(name, Wakes::Anybody);
+            Self::serve_after_write(name, entry);
         }"
                 => r"if before & SLEEPER != 0 {
-            wake_first::<P>(name, Wakes::Anybody);
+            Self::serve_after_write(name, entry);
         }
         self.word.load(Relaxed);",
             change "mutex/mod.rs": r"if !mark.is_quiet_still() {
@@ -117,23 +117,34 @@ bugs! {
         is_added",
         ],
     }
-    "35b" RecursionForgotten in &["rwlock"], seen BY_LOOM {
+    "35b" RecursionForgotten in &["rwlock-unlisted"], seen BY_LOOM {
         what: "A reader that may already hold the lock waits for a writer for which the lock is reserved, and this writer waits for the reader.",
         source: "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212",
-        shown_by: [("rwlock", "rwlock-again")],
+        shown_by: [("rwlock-unlisted", "rwlock-again")],
         edits: [
             change "rwlock/wait.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
         ],
+    }
+    "35c" ReadsUnlisted in &["rwlock"], seen BY_LOOM {
+        what: "A thread that reads gives back its second reading and forgets the first one, too. It waits for a writer that waits for it.",
+        source: "found in the design of the list",
+        shown_by: [("rwlock", "rwlock-again")],
+        edits: [change "platform/read_list.rs": "_ if entries > 1 => Reads::Yes," => "_ if entries > 2 => Reads::Yes,"],
+    }
+    "185" GrantedTooFew in &["rwlock"], seen BY_LOOM {
+        what: "A release grants the lock to waiting readers and counts one too few. A writer comes in next to the last of them.",
+        source: "found in the design of the phases",
+        edits: [change "rwlock/sleepers.rs": "| left) + readers * READER + upgrades" => "| left) + READER + upgrades"],
     }
     "94" WriterBetween in &["rwlock"], seen EXPLORED {
         what: "A reader that upgrades gives back its share and waits for the other readers. A writer comes in between, so what the reader read is no longer true.",
         source: "parking_lot, upgradable reads (documentation of upgrade)",
         shown_by: [("rwlock", "rwlock-upgrade")],
         edits: [
-            change "rwlock/upgrade.rs": "self.wait_in_table(LockMode::Upgrader, deadline_ns)"
+            change "rwlock/upgrade.rs": "self.wait_in_table(LockMode::Upgrader, deadline_ns, false)"
                 => r"{
             self.word.fetch_and(!UPGRADABLE, Relaxed);
-            self.wait_in_table(LockMode::Writer, deadline_ns)
+            self.wait_in_table(LockMode::Writer, deadline_ns, false)
         }",
         ],
     }

@@ -26,6 +26,13 @@ const DISTURBED: Test = explored(
 const PRIORITIES: Test =
     explored(&["--test", "explored"], "locks_hold_where_a_thread_that_is_woken_runs_at_once");
 
+const BEHIND_A_READER: Test = Test {
+    package: "lockwright-sim",
+    program: &["--test", "it"],
+    name: "rwlock::a_writer_behind_a_reader_keeps_the_door_closed",
+    checker: Checker::Explored,
+};
+
 bugs! {
     "80" AddressReused in &["percpu-rwlock"], seen EDIT {
         what: "Slots name a lock by its address, so the entry of a forgotten guard is taken for the next lock at this address.",
@@ -190,6 +197,27 @@ bugs! {
         }",
             remove "rwlock/wait.rs": "self.begin_to_wait();",
         ],
+    }
+    "182" DoorNeverClosed in &["rwlock", "percpu-rwlock"], seen EXPLORED_EDIT {
+        what: "A writer that sleeps waits for a release that leaves the lock free. Readers whose sections overlap keep it waiting for ever.",
+        source: "this lock, until 2026; golang 76808, async-std 705",
+        tests: [DISTURBED],
+        edits: [remove "rwlock/wait.rs": "shared.close_door(me.id);"],
+    }
+    "183" UpgraderPassed in &["rwlock"], seen EXPLORED_EDIT {
+        what: "A reader passes a thread that waits to upgrade, after 10 ms, because it may read already. Readers that sleep keep the other one waiting for ever.",
+        source: "this lock, until 2026",
+        tests: [DISTURBED],
+        edits: [
+            change "rwlock/wait.rs": "let may_be_reader = kind.is_shared() && self.reads_already() != Reads::No;"
+                => "let may_be_reader = kind.is_shared();",
+        ],
+    }
+    "184" DoorOpenedForTheNext in &["rwlock"], seen EXPLORED_EDIT {
+        what: "A waiter in front of a writer gets the lock to read, and opens the door that the writer had closed. The writer waits for a release that does not come.",
+        source: OURS,
+        tests: [BEHIND_A_READER],
+        edits: [change "rwlock/sleepers.rs": "is_read && P::now_ns()" => "is_read && false && P::now_ns()"],
     }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
         what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",

@@ -93,12 +93,15 @@ macro_rules! rwlock_types {
         /// Threads that come when the lock is free take it, even if others sleep for it, and a thread that reads joins
         /// the readers. That makes the lock fast. The others wait in the order of their arrival, and the first of them
         /// is woken each time the lock becomes free. The lock is reserved for it if it still finds the lock held after
-        /// 4 ms, or if it has slept for 50 us when it is woken. Then threads that come queue behind it. If it has no
-        /// CPU for 50 us while the lock is free, another thread may take the lock. An attempt may at any time: where
-        /// `try_write` and `try_read` cannot wait, they take a free lock even if it is reserved, and it stays so.
-        /// While readers hold the lock, `try_read` fails only if it is reserved for a writer, or a writer spins.
+        /// 4 ms, and for a writer that has waited for 4 ms while readers hold the lock. Then threads that come queue
+        /// behind it. If it has no CPU for 50 us while the lock is free, another thread may take the lock. An attempt
+        /// may at any time: where `try_write` and `try_read` cannot wait, they take a free lock even if it is reserved,
+        /// and it stays so. While readers hold the lock, `try_read` fails only if it is reserved for a writer, or a
+        /// writer spins.
         ///
-        /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them.
+        /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them. Where
+        /// sections take 20 us or longer, writers and readers take turns: the writers that wait when the last reader
+        /// leaves, and then all readers that wait.
         ///
         /// A reader that upgrades waits in front of all other threads, for the readers that hold the lock.
         ///
@@ -116,7 +119,8 @@ macro_rules! rwlock_types {
         ///
         /// # Errors and panics
         ///
-        /// A thread that asks to write while it holds the lock waits for ever. A panic in the critical section unlocks
+        /// A thread that asks to write while it holds the lock waits for ever. So may a reader that waits for another
+        /// thread to read, if a third one waits to write. A panic in the critical section unlocks
         /// the lock; there is no poisoning. If 8,388,608 readers hold the lock, `read` says so and ends the process, as
         /// an overflow of `Arc` does, and attempts fail at once, with a deadline, too. That happens only if guards are
         /// forgotten or a thread reads again and again.

@@ -2,6 +2,7 @@
 //!
 //! Everything but the signal and the name of a waiter is guarded by the internal lock.
 
+use super::sections::{Phase, Sections};
 use super::{LockMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::queue::{NodeId, TailCode};
@@ -14,6 +15,10 @@ pub struct Bucket<P: Cells> {
     /// The process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was
     /// taken last, and whether it is held: `epoch << 1 | is_held`.
     lock: P::U32,
+    /// How long sections are, of a lock of this bucket that readers share.
+    pub(super) sections: Sections,
+    /// Its last phase of readers.
+    phase: Guarded<P, Phase>,
     first: Guarded<P, TailCode>,
     last: Guarded<P, TailCode>,
     /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
@@ -30,6 +35,8 @@ impl<P: Cells> Bucket<P> {
     pub fn new() -> Self {
         Self {
             lock: Zeroed::zeroed(),
+            sections: Sections::UNKNOWN,
+            phase: Guarded::new(Phase::NONE),
             first: Guarded::new(TailCode::NONE),
             last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
@@ -50,6 +57,8 @@ impl<P: ConstCells> Bucket<P> {
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         lock: ConstZeroed::ZEROED,
+        sections: Sections::UNKNOWN,
+        phase: Guarded::const_new(Phase::NONE),
         first: Guarded::const_new(TailCode::NONE),
         last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
@@ -155,6 +164,20 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         // SAFETY: the bucket's lock is held.
         self.find(unsafe { self.0.first.get() }.node(), name)
     }
+    /// How long sections of the locks of this bucket are.
+    pub(crate) fn sections(&self) -> &Sections {
+        &self.0.sections
+    }
+    /// The last phase of readers of a lock of this bucket.
+    pub(crate) fn phase(&self) -> Phase {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.phase.get() }
+    }
+    /// Changes that.
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        // SAFETY: the bucket's lock is held.
+        unsafe { self.0.phase.set(phase) };
+    }
     /// What `id`, which is in this bucket, waits for.
     pub(crate) fn mode(&self, id: NodeId) -> LockMode {
         // SAFETY: the bucket's lock is held.
@@ -204,6 +227,23 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
             None => self.set_last(Some(id)),
         }
         self.set_first(Some(id));
+    }
+    /// Takes `id` out and puts it in front of `at`; both are in this bucket.
+    pub(crate) fn move_before(&self, id: NodeId, at: NodeId) {
+        self.remove(id);
+        // SAFETY: the bucket's lock is held.
+        let prev = unsafe { waiter::<P>(at).prev.get() };
+        // SAFETY: in no bucket at the moment, so nobody else looks at its links.
+        unsafe { waiter::<P>(id).next.set(TailCode::of(Some(at))) };
+        // SAFETY: as above.
+        unsafe { waiter::<P>(id).prev.set(prev) };
+        // SAFETY: the bucket's lock is held.
+        unsafe { waiter::<P>(at).prev.set(TailCode::of(Some(id))) };
+        match prev.node() {
+            // SAFETY: the bucket's lock is held.
+            Some(prev) => unsafe { waiter::<P>(prev).next.set(TailCode::of(Some(id))) },
+            None => self.set_first(Some(id)),
+        }
     }
     /// Takes `id` out, which is in this bucket.
     pub(crate) fn remove(&self, id: NodeId) {

@@ -3,17 +3,20 @@
 mod bucket;
 mod granting;
 mod marks;
+mod sections;
 mod waiter;
 
 pub use bucket::Bucket;
 pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{LaterWakes, Served, Waiters};
 pub(crate) use marks::{Counted, Mark};
+pub(crate) use sections::Held;
 pub(crate) use waiter::waiter;
 pub use waiter::{HoldMode, LockMode, Place, Waiter};
 
 use crate::platform::{Atomic, AtomicInt, LockHash, SchedulerHints, SleepStorage, Sleeping};
 use crate::queue::{NodeId, QueuePlatform};
+use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -46,8 +49,6 @@ pub(crate) const WOKEN: u32 = 1;
 pub(crate) const GRANTED: u32 = 2;
 /// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
 pub(crate) const BEHIND: u32 = 3;
-/// Signal: as [`WOKEN`], after a long sleep as the first.
-pub(crate) const WOKEN_LATE: u32 = 4;
 
 /// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
 /// something older.
@@ -93,6 +94,11 @@ impl<P: ParkPlatform> SleepTable<P> {
     fn bucket<'a>(at: usize) -> &'a Bucket<P> {
         // SAFETY: as above.
         unsafe { P::sleep_bucket(at).as_ref() }
+    }
+    /// Returns `true` if such sections of the lock `name` are long.
+    pub(crate) fn are_long(name: u64, held: Held) -> bool {
+        let long_ns = P::tunable(Tunable::rwlock_long_ns);
+        Self::bucket(Self::place(name)).sections.are_long(name, held, long_ns)
     }
     /// Runs `section` with the bucket of `name` locked.
     pub(crate) fn within<R>(name: u64, section: impl FnOnce(usize, &BucketGuard<P>) -> R) -> R {

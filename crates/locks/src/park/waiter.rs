@@ -70,8 +70,6 @@ pub struct Waiter<P: Cells> {
     pub(crate) mode: Guarded<P, LockMode>,
     /// Of the same: since when it waits.
     pub(crate) since_ns: Guarded<P, u64>,
-    /// Of the same, if it is the first and sleeps: since when it does so.
-    pub(crate) first_ns: Guarded<P, u64>,
     /// What a waiter for a semaphore sleeps on, see [`rwsem`](crate::rwsem).
     pub(crate) grant: P::U32,
     /// How much a waiter needs that is granted it, see [`granting`](super::granting).
@@ -95,7 +93,6 @@ impl<P: Cells> Waiter<P> {
             wants: Zeroed::zeroed(),
             mode: Guarded::new(LockMode::Reader),
             since_ns: Guarded::new(0),
-            first_ns: Guarded::new(0),
             grant: Zeroed::zeroed(),
             needs: Guarded::new(0),
             place: Guarded::new(Place::NONE),
@@ -120,7 +117,6 @@ impl<P: ConstCells> Waiter<P> {
         wants: ConstZeroed::ZEROED,
         mode: Guarded::const_new(LockMode::Reader),
         since_ns: Guarded::const_new(0),
-        first_ns: Guarded::const_new(0),
         grant: ConstZeroed::ZEROED,
         needs: Guarded::const_new(0),
         place: Guarded::const_new(Place::NONE),

@@ -10,6 +10,9 @@
 //! Up to [`LISTED_MAX`] locks are listed. A thread that has ever read more at a time says "perhaps" of each lock that it
 //! does not find. The entry of a guard that is forgotten, or that another thread drops, stays for ever.
 //!
+//! The list also says how long the thread held a lock for which it had waited: it ran when that section began. So one
+//! that looks long because its thread lost its CPU is as rare as that is, and is not taken for the usual case.
+//!
 //! Other threads neither read nor write the list, so no ordering says anything of it. A signal handler leaves it as it
 //! has found it, so each step may be interrupted.
 
@@ -30,6 +33,9 @@ pub enum Reads {
     Yes,
 }
 
+/// In an entry: its section is timed.
+const TIMED: u64 = 1;
+
 /// The locks that one thread reads.
 #[derive(Debug)]
 pub struct ReadList {
@@ -37,6 +43,12 @@ pub struct ReadList {
     places: [AtomicU64; LISTED_MAX],
     /// A lock has found no place.
     has_overflowed: AtomicBool,
+    /// When the timed section of a reader began.
+    reads_since_ns: AtomicU64,
+    /// The lock whose timed section has ended last, and how long that was.
+    last_read: [AtomicU64; 2],
+    /// The lock that the thread, a writer, had to wait for last, and when it had it.
+    writes_since_ns: [AtomicU64; 2],
 }
 
 impl ReadList {
@@ -45,6 +57,9 @@ impl ReadList {
     pub const EMPTY: Self = Self {
         places: [const { AtomicU64::new(0) }; LISTED_MAX],
         has_overflowed: AtomicBool::new(false),
+        reads_since_ns: AtomicU64::new(0),
+        last_read: [const { AtomicU64::new(0) }; 2],
+        writes_since_ns: [const { AtomicU64::new(0) }; 2],
     };
 
     /// The thread is about to read `lock`.
@@ -64,18 +79,44 @@ impl ReadList {
         }
     }
 
-    /// The thread no longer reads `lock`, which it has entered.
+    /// The thread no longer reads `lock`, which it has entered. `now_ns` tells the time.
     #[inline(always)]
-    pub(crate) fn remove(&self, lock: u64) {
+    pub(crate) fn remove(&self, lock: u64, now_ns: impl FnOnce() -> u64) {
         if !self.exchange_first(lock, 0) {
-            self.remove_further(lock);
+            self.remove_further(lock, now_ns);
         }
     }
     #[cold]
     #[inline(never)]
-    fn remove_further(&self, lock: u64) {
-        // It may have found no place.
-        self.exchange(lock, 0);
+    fn remove_further(&self, lock: u64, now_ns: impl FnOnce() -> u64) {
+        // If it is not there, it has found no place.
+        if !self.exchange(lock, 0) && self.exchange(lock | TIMED, 0) {
+            // ordering: Relaxed; as above.
+            let took_ns = now_ns().saturating_sub(self.reads_since_ns.load(Relaxed));
+            store_both(&self.last_read, lock, took_ns);
+        }
+    }
+
+    /// The thread, which has entered `lock` and has waited for it, reads it from now on.
+    pub(crate) fn time_read(&self, lock: u64, now_ns: u64) {
+        if self.exchange(lock, lock | TIMED) {
+            // ordering: Relaxed; as above.
+            self.reads_since_ns.store(now_ns, Relaxed);
+        }
+    }
+    /// The thread has waited for `lock` and owns it from now on.
+    pub(crate) fn time_write(&self, lock: u64, now_ns: u64) {
+        store_both(&self.writes_since_ns, lock, now_ns);
+    }
+    /// How long the thread read `lock` when it had waited for it last, if it did not wait for another one since.
+    pub(crate) fn last_read_ns(&self, lock: u64) -> Option<u64> {
+        value_of(&self.last_read, lock)
+    }
+    /// The thread, which has owned `lock`, no longer does. How long it did so if it had waited for it.
+    pub(crate) fn end_write(&self, lock: u64, now_ns: u64) -> Option<u64> {
+        let since_ns = value_of(&self.writes_since_ns, lock)?;
+        store_both(&self.writes_since_ns, 0, 0);
+        Some(now_ns.saturating_sub(since_ns))
     }
 
     #[inline(always)]
@@ -99,7 +140,8 @@ impl ReadList {
     /// If the thread reads `lock`, which it has entered once more to wait for it.
     pub(crate) fn reads_already(&self, lock: u64) -> Reads {
         // ordering: Relaxed; as above.
-        let entries = self.places.iter().filter(|place| place.load(Relaxed) == lock).count();
+        let entries =
+            self.places.iter().filter(|place| place.load(Relaxed) & !TIMED == lock).count();
         // ordering: Relaxed; as above.
         match self.has_overflowed.load(Relaxed) {
             _ if entries > 1 => Reads::Yes,
@@ -107,6 +149,18 @@ impl ReadList {
             true => Reads::Perhaps,
         }
     }
+}
+
+/// A signal handler that comes in between leaves a time for another lock, or none.
+fn store_both([lock, ns]: &[AtomicU64; 2], of: u64, value: u64) {
+    // ordering: Relaxed; only the thread uses them.
+    lock.store(of, Relaxed);
+    // ordering: Relaxed; as above.
+    ns.store(value, Relaxed);
+}
+fn value_of([lock, ns]: &[AtomicU64; 2], of: u64) -> Option<u64> {
+    // ordering: Relaxed; only the thread uses them.
+    (lock.load(Relaxed) == of).then(|| ns.load(Relaxed))
 }
 
 impl Default for ReadList {
@@ -127,9 +181,9 @@ mod tests {
         assert_eq!(list.reads_already(4), Reads::No);
         list.enter(4);
         assert_eq!((list.reads_already(4), list.reads_already(8)), (Reads::Yes, Reads::No));
-        list.remove(8);
+        list.remove(8, || 0);
         assert_eq!(list.reads_already(4), Reads::Yes);
-        list.remove(4);
+        list.remove(4, || 0);
         assert_eq!(list.reads_already(4), Reads::No);
     }
 
@@ -141,8 +195,8 @@ mod tests {
         assert_eq!(list.reads_already(400), Reads::Perhaps);
         list.enter(4);
         assert_eq!(list.reads_already(4), Reads::Perhaps, "its own entry had no room");
-        list.remove(4);
-        locks().for_each(|lock| list.remove(lock));
+        list.remove(4, || 0);
+        locks().for_each(|lock| list.remove(lock, || 0));
         list.enter(4);
         assert_eq!(list.reads_already(4), Reads::Perhaps, "another thread may have removed one");
         list.enter(4);
@@ -150,10 +204,26 @@ mod tests {
     }
 
     #[test]
+    fn a_section_after_a_wait_is_timed() {
+        let list = ReadList::EMPTY;
+        list.enter(8);
+        list.enter(4);
+        list.time_read(4, 10);
+        list.enter(4);
+        assert_eq!(list.reads_already(4), Reads::Yes);
+        list.remove(4, || unreachable!("that entry is not timed"));
+        list.remove(4, || 25);
+        assert_eq!((list.last_read_ns(4), list.last_read_ns(8)), (Some(15), None));
+        list.time_write(8, 100);
+        assert_eq!(list.end_write(4, 130), None);
+        assert_eq!((list.end_write(8, 130), list.end_write(8, 140)), (Some(30), None));
+    }
+
+    #[test]
     fn a_lock_that_was_never_entered_changes_nothing() {
         let list = ReadList::EMPTY;
         list.enter(4);
-        list.remove(8);
+        list.remove(8, || 0);
         list.enter(4);
         assert_eq!(list.reads_already(4), Reads::Yes);
     }

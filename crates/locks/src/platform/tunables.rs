@@ -81,6 +81,10 @@ tunables! {
     /// Reads without a write after which the readers of a per-CPU reader-writer lock use memory of their own
     /// threads. Default: 4,096, and four times as many each time a writer has ended that, up to 1,048,576.
     percpu_rwlock_calm_reads: u32::MAX as u64,
+    /// Nanoseconds from which on a section of a reader-writer lock for programs is long. A thread that has to wait for
+    /// such a lock sleeps at once, and is granted the lock. With 0 all sections are long, which checkers use. Default:
+    /// 20,000.
+    rwlock_long_ns: u64::MAX / 2,
     /// Maximum number of pause instructions that a thread spins before it sleeps, in the locks whose waiters sleep.
     /// With 0 a thread looks once and does not spin, which checkers use. Default: as many as take the time of
     /// putting a thread to sleep and waking it.

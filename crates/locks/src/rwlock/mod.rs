@@ -13,7 +13,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use sleepers::{Shared, Wakes, wake_first};
+use sleepers::{Released, Shared, serve};
 use word::{GUARD, HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 
 /// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself. Ends
@@ -105,12 +105,12 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
     }
     #[inline]
     unsafe fn unlock(&self) {
-        let name = self.shared().name();
+        let (name, entry) = (self.shared().name(), self.entry());
         // (*,s,1,r) -> (*,s,0,r), after which the lock may no longer exist.
         // ordering: Release; A1.
         let before = self.word.fetch_sub(WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(name, Wakes::Anybody);
+            Self::serve_after_write(name, entry);
         }
     }
     #[inline]
@@ -131,7 +131,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
         let before = self.word.fetch_sub(READER, Release);
         Self::unlist(entry);
         if before & SLEEPER != 0 && before & READERS == READER {
-            wake_first::<P>(name, Wakes::Anybody);
+            Self::serve_after_read(name, entry);
         }
     }
     #[inline]
@@ -141,7 +141,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
         // ordering: Release; A1.
         let before = self.word.fetch_add(READER - WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(self.shared().name(), Wakes::Shared);
+            serve::<P>(self.shared().name(), F::IS_FAIR, Released::Share);
         }
     }
     fn is_locked(&self) -> bool {
@@ -237,6 +237,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
+    /// Returns `true` if newcomers are kept out for a thread that waits.
+    #[cfg(feature = "internals")]
+    pub fn is_reserved(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        self.word.load(Relaxed) & RESERVED != 0
+    }
+
     /// Returns `true` if the lock is as a new one.
     #[cfg(feature = "internals")]
     pub fn is_untouched(&self) -> bool {
@@ -296,9 +303,12 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// What the calling thread reads, if that is listed.
     #[inline(always)]
     fn read_list<'a>() -> Option<&'a ReadList> {
-        let list = if F::LISTS_READS { P::read_list() } else { None };
+        if F::LISTS_READS { Self::list_of_thread() } else { None }
+    }
+    #[inline(always)]
+    fn list_of_thread<'a>() -> Option<&'a ReadList> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the calling thread, which does not keep it.
-        list.map(|list| unsafe { list.as_ref() })
+        P::read_list().map(|list| unsafe { list.as_ref() })
     }
 
     /// The caller is about to read the lock: a handler that interrupts it finds that.
@@ -313,7 +323,34 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[inline(always)]
     fn unlist(entry: u64) {
         if let Some(list) = Self::read_list() {
-            list.remove(entry);
+            list.remove(entry, P::now_ns);
+        }
+    }
+
+    /// The caller has given back the lock, which it owned, and a waiter sleeps.
+    #[cold]
+    fn serve_after_write(name: u64, entry: u64) {
+        let list = Self::list_of_thread();
+        let took_ns = list.and_then(|list| list.end_write(entry, P::now_ns()));
+        serve::<P>(name, F::IS_FAIR, Released::Writer(took_ns));
+    }
+
+    /// The caller was the last reader, and a waiter sleeps.
+    #[cold]
+    fn serve_after_read(name: u64, entry: u64) {
+        let took_ns = Self::read_list().and_then(|list| list.last_read_ns(entry));
+        serve::<P>(name, F::IS_FAIR, Released::Readers(took_ns));
+    }
+
+    /// The caller has waited for the lock, or reads while a thread waits, and has it now.
+    fn begin_timed(&self, kind: LockMode) {
+        let Some(list) = Self::list_of_thread() else { return };
+        match kind {
+            LockMode::Reader | LockMode::Upgradable if F::LISTS_READS => {
+                list.time_read(self.entry(), P::now_ns())
+            }
+            LockMode::Reader | LockMode::Upgradable => {}
+            LockMode::Upgrader | LockMode::Writer => list.time_write(self.entry(), P::now_ns()),
         }
     }
 
@@ -379,6 +416,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         let taken = self.take_from(seen, kind, kind.against_newcomer());
         if taken.is_ok_and(|before| before & (HELD | SLEEPER) == SLEEPER) {
             self.forget_beside_sleeper();
+        }
+        if taken.is_ok() && kind.is_shared() && !F::IS_FAIR {
+            self.begin_timed(kind);
         }
         taken.is_ok()
     }

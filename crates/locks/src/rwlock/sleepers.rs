@@ -5,13 +5,13 @@
 //! table and its bucket held: then the lock cannot go away.
 //!
 //! ```text
-//!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep
+//!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep  --release, long sections: granted-->  out
 //!  (it competes)     <------release: -SLEEPER, woken--
 //!        ^                                                   ^
 //!        | the one in front leaves: woken, no call           | the one in front leaves: SLEEPER, or woken
 //!  behind, awake  --after a moment: asleep-->  behind, asleep
-//!  (fair locks)                                     | the first takes the lock to read, and so does this one:
-//!                                                   v granted, READER (other locks)
+//!  (fair locks)                                     | the first takes the lock to read, or is granted it, and so does
+//!                                                   v this one: granted, READER (other locks)
 //!                                                  out
 //! ```
 //!
@@ -19,24 +19,28 @@
 //! about to be true of it.
 
 use super::wait::UNFAIR_NS;
-use super::word::{KEPT, READER, RESERVED, SLEEPER, WRITER};
+use super::word::{GUARD, HELD, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
 use crate::events::Event;
 use crate::park::{
-    self, ASLEEP, BEHIND, BucketGuard, GRANTED, LaterWakes, LockMode, ParkPlatform, SleepTable,
-    WOKEN, WOKEN_LATE, waiter,
+    self, ASLEEP, BEHIND, BucketGuard, GRANTED, Held, LaterWakes, LockMode, ParkPlatform,
+    SleepTable, WOKEN, waiter,
 };
 use crate::platform::{Atomic, AtomicInt};
 use crate::queue::NodeId;
-use core::sync::atomic::Ordering::{Relaxed, Release};
+use crate::tunables::Tunable;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
 /// for as long as it does, if sections are short.
 const SOON: u32 = 16;
 
-/// A first waiter that has slept for so long waits for long sections. To wake it costs little next to these, so from
-/// then on the line is served in its order: newcomers that overtake it would only keep readers and writers from coming
-/// in groups.
-const LATE_NS: u64 = 50_000;
+/// What a thread is told that has queued.
+pub(crate) struct Queued {
+    /// It looks for a moment if its turn has come.
+    pub(crate) looks: bool,
+    /// When it closes the door, if that is before it has waited for long.
+    pub(crate) closes_ns: Option<u64>,
+}
 
 /// A lock, as its waiters know it.
 pub(crate) struct Shared<'a, P: ParkPlatform> {
@@ -60,14 +64,26 @@ impl<P: ParkPlatform> Shared<'_, P> {
         SleepTable::<P>::name(kind, self.word)
     }
 
-    /// Appends `id`: as the first it is awake and competes. Otherwise, whether it is to look for its turn before it
-    /// sleeps.
-    pub(crate) fn enqueue(self, id: NodeId, kind: LockMode, since_ns: u64) -> bool {
+    /// Appends `id`. As the first it is awake and competes, unless it `sleeps_at_once`.
+    pub(crate) fn enqueue(
+        self,
+        id: NodeId,
+        kind: LockMode,
+        since_ns: u64,
+        sleeps_at_once: bool,
+    ) -> Queued {
         let me = waiter::<P>(id);
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
             let is_first = kind == LockMode::Upgrader || section.first_of(name).is_none();
+            let sleeps = is_first && sleeps_at_once && self.is_held_against(kind);
+            if is_first && sleeps_at_once && !sleeps {
+                // (*,1,*) -> (*,0,*)
+                // ordering: Relaxed; written under the lock, W1.
+                self.word.fetch_and(!SLEEPER, Relaxed);
+            }
             let signal = match is_first {
+                true if sleeps => ASLEEP,
                 true => WOKEN,
                 false if self.is_fair && self.is_soon(section) => BEHIND,
                 false => ASLEEP,
@@ -84,13 +100,36 @@ impl<P: ParkPlatform> Shared<'_, P> {
             section.set_mode(id, kind);
             // SAFETY: the bucket is held.
             unsafe { me.since_ns.set(since_ns) };
-            if is_first && self.is_fair {
+            if is_first && self.is_fair || kind == LockMode::Upgrader {
                 // (k,*,*) -> (1,*,*)
                 // ordering: Relaxed; nothing is read through it.
                 self.word.fetch_or(RESERVED, Relaxed);
             }
-            signal == BEHIND
+            let closes_ns = self.closes_at(section, kind);
+            if closes_ns.is_some_and(|at_ns| at_ns <= since_ns) {
+                self.keep_newcomers_out();
+            }
+            Queued { looks: signal == BEHIND, closes_ns }
         })
+    }
+
+    /// When a writer that comes now closes the door, if that is before it has waited for long: at once if more threads
+    /// wait than read, and where readers hold the lock for long when their phase is over.
+    fn closes_at(self, section: &BucketGuard<P>, kind: LockMode) -> Option<u64> {
+        if kind != LockMode::Writer || self.is_fair {
+            return None;
+        }
+        let name = self.name();
+        // ordering: Relaxed; only a hint.
+        let readers = self.word.load(Relaxed) / READER;
+        if readers == 0 {
+            return None;
+        }
+        let is_long = SleepTable::<P>::are_long(name, Held::ToRead);
+        let next = |id: &NodeId| section.next_of(*id, name);
+        let waiters = core::iter::successors(section.first_of(name), next);
+        let are_few = waiters.take(readers as usize + 1).count() <= readers as usize;
+        if are_few { is_long.then(|| section.phase().until_ns(name)) } else { Some(0) }
     }
 
     /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
@@ -119,11 +158,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             // ordering: Relaxed; written under the lock, W1.
             signal.store(ASLEEP, Relaxed);
             // A thread that upgrades has come in front of it: the mark is that one's.
-            if section.first_of(name) != Some(id) {
-                return true;
-            }
-            if self.is_held_against(kind) {
-                begin_first_sleep::<P>(id);
+            if section.first_of(name) != Some(id) || self.is_held_against(kind) {
                 return true;
             }
             // (*,1,*) -> (*,0,*)
@@ -142,16 +177,26 @@ impl<P: ParkPlatform> Shared<'_, P> {
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
     }
 
-    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it is the first, the
-    /// lock is reserved for it from now on.
+    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it waits still, the lock
+    /// is reserved from now on.
     #[cold]
     pub(crate) fn close_door(self, id: NodeId) {
         let name = self.name();
-        SleepTable::<P>::within(name, |_, section| {
-            if section.first_of(name) == Some(id) {
+        SleepTable::<P>::within(name, |_, _| {
+            // ordering: Relaxed; written under the lock, W1.
+            if waiter::<P>(id).signal.load(Relaxed) == ASLEEP {
                 self.keep_newcomers_out();
             }
         });
+    }
+
+    /// Readers hold the lock, perhaps without a gap, so that no release wakes `next`, which has waited for long.
+    fn is_read_without_end(self, next: NodeId) -> bool {
+        // ordering: Relaxed; only a hint. The caller is one of these readers, or has not taken the lock.
+        let is_read = self.word.load(Relaxed) & READERS != 0;
+        // SAFETY: the bucket is held.
+        let since_ns = unsafe { waiter::<P>(next).since_ns.get() };
+        is_read && P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS
     }
 
     /// Reserves the lock for the first waiter, which has waited for long.
@@ -201,15 +246,15 @@ impl<P: ParkPlatform> Shared<'_, P> {
             if is_alone {
                 // (k,s,*) -> (0,0,*)
                 // ordering: Relaxed; nothing is read through it.
-                self.word.fetch_and(!(KEPT | SLEEPER), Relaxed);
+                self.word.fetch_and(!(RESERVED | SLEEPER), Relaxed);
             }
             is_alone
         })
     }
 
-    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. The lock
-    /// stays reserved for that one if `id` `keeps` it so. Returns `true` if `id` was granted the lock before.
-    pub(crate) fn leave(self, id: NodeId, took: Option<LockMode>, keeps: bool) -> bool {
+    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. Returns
+    /// `true` if `id` was granted the lock before.
+    pub(crate) fn leave(self, id: NodeId, took: Option<LockMode>) -> bool {
         let name = self.name();
         let mut later = LaterWakes::<P>::new();
         let (is_granted, woken) = SleepTable::<P>::within(name, |_, section| {
@@ -223,7 +268,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
                 self.admit_readers(section, &mut later);
             }
             let next = section.first_of(name);
-            (false, if was_first { self.make_first(section, next, keeps) } else { None })
+            (false, if was_first { self.make_first(section, next) } else { None })
         });
         wake::<P>(woken);
         later.wake();
@@ -232,51 +277,31 @@ impl<P: ParkPlatform> Shared<'_, P> {
 
     /// The caller has become a reader. Grants the lock to all readers that wait.
     fn admit_readers(self, section: &BucketGuard<P>, later: &mut LaterWakes<P>) {
-        let first = section.first_of(self.name());
-        let next = |id| section.next_of(id, self.name());
-        let reads = |id: &NodeId| section.mode(*id) == LockMode::Reader;
-        let readers = core::iter::successors(first, |id| next(*id)).filter(reads);
-        let count = readers.count() as u32;
-        if count == 0 {
-            return;
-        }
-        // (0,s,0,r) -> (0,s,0,r+n)
-        // ordering: Relaxed; what they have to see the caller tells them, W4.
-        self.word.fetch_add(count * READER, Relaxed);
-        let mut at = first;
-        while let Some(id) = at {
-            at = next(id);
-            if reads(&id) {
-                section.remove(id);
-                let signal = &waiter::<P>(id).signal;
-                // ordering: Release; W4.
-                signal.swap(GRANTED, Release);
-                P::count(Event::rwlock_admit);
-                later.add(signal);
-            }
+        let line = Line { section, name: self.name(), word: self.word };
+        let reads = |id| section.mode(id) == LockMode::Reader;
+        let count = line.waiters().filter(|&id| reads(id)).count() as u32;
+        if count > 0 {
+            // (0,s,0,r) -> (0,s,0,r+n)
+            // ordering: Relaxed; what they have to see the caller tells them, W4.
+            self.word.fetch_add(count * READER, Relaxed);
+            line.tell_granted(reads, later);
         }
     }
 }
 
 impl<P: ParkPlatform> Shared<'_, P> {
-    /// The one that was the first is gone. If it `keeps` the lock reserved, it is for the next one now. Returns by what
-    /// to wake that one.
-    fn make_first(
-        self,
-        section: &BucketGuard<P>,
-        next: Option<NodeId>,
-        keeps: bool,
-    ) -> Option<*const P::U32> {
+    /// The one that was the first is gone. Returns by what to wake the next one.
+    fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
             Some(_) if is_awake => SLEEPER,
-            Some(_) if self.is_fair || keeps => 0,
-            Some(next) if has_waited_long::<P>(next) => {
+            Some(_) if self.is_fair => 0,
+            Some(next) if self.is_read_without_end(next) => {
                 self.keep_newcomers_out();
                 0
             }
-            Some(_) => KEPT,
-            None => KEPT | SLEEPER,
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
         };
         // ordering: Relaxed; for the first waiter only, under the lock, W1.
         if self.word.load(Relaxed) & stale != 0 {
@@ -286,65 +311,184 @@ impl<P: ParkPlatform> Shared<'_, P> {
         }
         let next = next.filter(|_| !is_awake)?;
         if self.is_held_against(section.mode(next)) {
-            begin_first_sleep::<P>(next);
             return None;
         }
-        Some(tell::<P>(next, self.word, WOKEN))
+        Some(tell::<P>(next, self.word))
     }
 }
 
-/// Whom a release may wake.
+/// How a lock came free, or nearly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wakes {
-    /// The first waiter: the lock is free.
-    Anybody,
-    /// The first waiter if it can hold the lock together with readers: there still are some.
-    Shared,
+pub(crate) enum Released {
+    /// Its writer gave it back, which had it for so long, if that is known.
+    Writer(Option<u64>),
+    /// The last reader did.
+    Readers(Option<u64>),
+    /// Readers hold it, and others may join them.
+    Share,
 }
 
-/// Wakes the first waiter for the lock `name` if it sleeps. The lock may no longer exist, and another one may be
-/// where it was: the word that is touched is that of a waiter.
+/// Serves those that wait for the lock `name`, of which the first sleeps. The lock may no longer exist, and another one
+/// may be where it was: the word that is touched is that of a waiter.
 #[cold]
-pub(crate) fn wake_first<P: ParkPlatform>(name: u64, wakes: Wakes) {
+pub(crate) fn serve<P: ParkPlatform>(name: u64, is_fair: bool, released: Released) {
+    let mut later = LaterWakes::<P>::new();
     let woken = SleepTable::<P>::within(name, |_, section| {
         let first = section.first_of(name)?;
         // ordering: Relaxed; written under the lock, W1.
-        let is_asleep = waiter::<P>(first).signal.load(Relaxed) == ASLEEP;
-        if !is_asleep || wakes == Wakes::Shared && !section.mode(first).is_shared() {
+        if waiter::<P>(first).signal.load(Relaxed) != ASLEEP {
             return None;
         }
         // ordering: Relaxed; written under the lock, W1.
         let word = waiter::<P>(first).wants.load(Relaxed).cast_const().cast::<P::U32>();
         // SAFETY: the first waiter waits for a lock with this word, and cannot leave while its bucket is held.
-        let word = unsafe { &*word };
-        // SAFETY: the bucket is held.
-        let slept_ns = P::now_ns().saturating_sub(unsafe { waiter::<P>(first).first_ns.get() });
-        if slept_ns < LATE_NS {
-            return Some(tell::<P>(first, word, WOKEN));
+        let line = Line { section, name, word: unsafe { &*word } };
+        if released == Released::Share && !section.mode(first).is_shared() {
+            return None;
         }
-        // (0,*,*,*) -> (1,*,*,*)
-        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
-        word.fetch_or(RESERVED, Relaxed);
-        Some(tell::<P>(first, word, WOKEN_LATE))
+        if !is_fair && line.is_long(released) {
+            line.grant(released, &mut later);
+            return None;
+        }
+        Some(tell::<P>(first, line.word))
     });
     wake::<P>(woken);
+    later.wake();
+}
+
+/// The waiters for one lock, with their bucket held.
+struct Line<'a, P: ParkPlatform> {
+    section: &'a BucketGuard<'a, P>,
+    name: u64,
+    word: &'a P::U32,
+}
+
+impl<P: ParkPlatform> Line<'_, P> {
+    /// Notes how long the section was that has ended. Returns `true` if the lock is to be granted, because sections are
+    /// long.
+    fn is_long(&self, released: Released) -> bool {
+        let note = |held, took_ns| {
+            let long_ns = P::tunable(Tunable::rwlock_long_ns);
+            self.section.sections().note(self.name, held, took_ns, long_ns);
+        };
+        match released {
+            Released::Writer(Some(took_ns)) => note(Held::ToWrite, took_ns),
+            Released::Readers(Some(took_ns)) => note(Held::ToRead, took_ns),
+            _ => {}
+        }
+        let are_long = |held| SleepTable::<P>::are_long(self.name, held);
+        released != Released::Share && (are_long(Held::ToRead) || are_long(Held::ToWrite))
+    }
+
+    /// Gives the lock to the next writer, or to all readers.
+    fn grant(&self, released: Released, later: &mut LaterWakes<P>) {
+        // ordering: Relaxed; only a hint.
+        let is_free = self.word.load(Relaxed) & HELD == 0;
+        if is_free && matches!(released, Released::Readers(_)) {
+            self.put_writers_first();
+        }
+        let Some(first) = self.section.first_of(self.name) else { return };
+        match self.section.mode(first).is_shared() {
+            true => self.grant_readers(later),
+            false => self.grant_writer(first, later),
+        }
+    }
+
+    fn waiters(&self) -> impl Iterator<Item = NodeId> {
+        let next = |id: &NodeId| self.section.next_of(*id, self.name);
+        core::iter::successors(self.section.first_of(self.name), next)
+    }
+
+    /// Readers have left: those that want to write now do so before those that want to read.
+    fn put_writers_first(&self) {
+        let section = self.section;
+        let mut reader = None;
+        let mut at = section.first_of(self.name);
+        while let Some(id) = at {
+            at = section.next_of(id, self.name);
+            match reader {
+                _ if section.mode(id).is_shared() => reader = reader.or(Some(id)),
+                Some(reader) => section.move_before(id, reader),
+                None => {}
+            }
+        }
+    }
+
+    fn grant_writer(&self, first: NodeId, later: &mut LaterWakes<P>) {
+        let mode = self.section.mode(first);
+        let next = self.section.next_of(first, self.name);
+        let left = if next.is_some() { RESERVED | SLEEPER } else { 0 };
+        let taken = |seen: u32| mode.taken(seen) & !(RESERVED | SLEEPER) | left;
+        if !self.change(mode.held_against(), taken) {
+            return;
+        }
+        self.section.set_phase(self.section.phase().with_writer(self.name));
+        P::count(Event::rwlock_wake);
+        self.tell_granted(|id| id == first, later);
+    }
+
+    fn grant_readers(&self, later: &mut LaterWakes<P>) {
+        let section = self.section;
+        let upgradable = self.waiters().find(|&id| section.mode(id) == LockMode::Upgradable);
+        let is_granted = |id| section.mode(id) == LockMode::Reader || Some(id) == upgradable;
+        let readers = self.waiters().filter(|&id| is_granted(id)).count() as u32;
+        let is_all = self.waiters().all(is_granted);
+        let upgrades = if upgradable.is_some() { UPGRADABLE } else { 0 };
+        let left = if is_all { 0 } else { SLEEPER };
+        let taken = |seen: u32| (seen & !(RESERVED | SLEEPER) | left) + readers * READER + upgrades;
+        if !self.change(WRITER | UPGRADABLE | GUARD, taken) {
+            return;
+        }
+        section.set_phase(section.phase().with_readers(self.name, readers, P::now_ns()));
+        self.tell_granted(is_granted, later);
+    }
+
+    /// Gives the lock, which came free, to waiters. If a newcomer was faster, the lock is reserved for them, and its
+    /// release comes here. Returns `false` then.
+    fn change(&self, against: u32, taken: impl Fn(u32) -> u32) -> bool {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.word.load(Relaxed);
+        loop {
+            let is_free = seen & against == 0;
+            let next = if is_free { taken(seen) } else { seen | RESERVED | SLEEPER };
+            // (*,1,0,0) -> (1,1,1,0), (0,0,1,0), (0,1,0,r) or (0,0,0,r); (*,1,*,r) -> (1,1,*,r)
+            // ordering: Acquire; A1, A2, which the grant carries on, W4. On failure Relaxed: only a hint, as above.
+            match self.word.compare_exchange(seen, next, Acquire, Relaxed) {
+                Ok(_) => return is_free,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Tells these waiters that the lock was granted to them.
+    fn tell_granted(&self, is_granted: impl Fn(NodeId) -> bool, later: &mut LaterWakes<P>) {
+        let section = self.section;
+        let mut at = section.first_of(self.name);
+        while let Some(id) = at {
+            at = section.next_of(id, self.name);
+            if is_granted(id) {
+                if section.mode(id).is_shared() {
+                    P::count(Event::rwlock_admit);
+                }
+                section.remove(id);
+                let signal = &waiter::<P>(id).signal;
+                // ordering: Release; W4.
+                signal.swap(GRANTED, Release);
+                later.add(signal);
+            }
+        }
+    }
 }
 
 /// The first waiter, asleep, is to compete from now on; what to wake it by.
-fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32, how: u32) -> *const P::U32 {
+fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
     // (*,1,*) -> (*,0,*)
     // ordering: Relaxed; written under the lock, W1.
     word.fetch_and(!SLEEPER, Relaxed);
     let signal = &waiter::<P>(first).signal;
     // ordering: Relaxed; what it was woken for it acquires from the lock.
-    signal.swap(how, Relaxed);
+    signal.swap(WOKEN, Relaxed);
     signal
-}
-
-/// The waiter is the first, and sleeps from now on. For a thread that holds the bucket.
-fn begin_first_sleep<P: ParkPlatform>(first: NodeId) {
-    // SAFETY: the bucket is held.
-    unsafe { waiter::<P>(first).first_ns.set(P::now_ns()) };
 }
 
 /// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.
@@ -353,12 +497,6 @@ fn promote<P: ParkPlatform>(next: NodeId) -> bool {
     // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
     // is not used.
     signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
-}
-
-/// Newcomers have passed this waiter for as long as they may. For a thread that holds the bucket.
-fn has_waited_long<P: ParkPlatform>(id: NodeId) -> bool {
-    // SAFETY: the bucket is held.
-    P::now_ns().saturating_sub(unsafe { waiter::<P>(id).since_ns.get() }) >= UNFAIR_NS
 }
 
 fn wake<P: ParkPlatform>(woken: Option<*const P::U32>) {

@@ -11,8 +11,8 @@
 //! While it waits it is not counted as a reader, so that the last reader that leaves wakes it. No thread writes
 //! meanwhile: the word says that it is upgradable.
 
-use super::sleepers::{Wakes, wake_first};
-use super::word::{PENDING, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
+use super::sleepers::{Released, serve};
+use super::word::{PENDING, READER, READERS, SLEEPER, UPGRADABLE, WRITER};
 use super::{Fairness, RawRwLock, too_many_readers};
 use crate::park::{LockMode, ParkPlatform};
 use crate::platform::{Atomic, AtomicInt};
@@ -64,8 +64,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         let before = self.word.fetch_sub(READER | UPGRADABLE, Release);
         Self::unlist(entry);
         if before & SLEEPER != 0 {
-            let is_last = before & READERS == READER;
-            wake_first::<P>(name, if is_last { Wakes::Anybody } else { Wakes::Shared });
+            match before & READERS == READER {
+                true => Self::serve_after_read(name, entry),
+                false => serve::<P>(name, F::IS_FAIR, Released::Share),
+            }
         }
     }
 
@@ -89,7 +91,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Relaxed; the caller goes on reading.
         let before = self.word.fetch_sub(UPGRADABLE, Relaxed);
         if before & SLEEPER != 0 {
-            wake_first::<P>(self.shared().name(), Wakes::Shared);
+            serve::<P>(self.shared().name(), F::IS_FAIR, Released::Share);
         }
     }
 
@@ -104,7 +106,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // ordering: Release; A1.
         let before = self.word.fetch_add((READER | UPGRADABLE) - WRITER, Release);
         if before & SLEEPER != 0 {
-            wake_first::<P>(self.shared().name(), Wakes::Shared);
+            serve::<P>(self.shared().name(), F::IS_FAIR, Released::Share);
         }
     }
 
@@ -162,9 +164,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         // (u,r) -> (u,r-1)
         // ordering: Relaxed; no thread writes before the caller does, or is a reader again.
         self.word.fetch_sub(READER, Relaxed);
-        // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
-        self.word.fetch_or(RESERVED, Relaxed);
-        let is_ours = self.wait_in_table(LockMode::Upgrader, deadline_ns);
+        let is_ours = self.wait_in_table(LockMode::Upgrader, deadline_ns, false);
         if is_ours {
             Self::unlist(self.entry());
         } else {

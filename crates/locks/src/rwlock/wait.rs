@@ -1,10 +1,10 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
-use super::word::{HELD, KEPT, PENDING, READER, RESERVED, SLEEPER, WRITER, turned};
+use super::word::{HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{
-    ASLEEP, BEHIND, GRANTED, LockMode, NAP_NS, ParkPlatform, SleepTable, WOKEN_LATE, told, waiter,
+    ASLEEP, BEHIND, GRANTED, Held, LockMode, NAP_NS, ParkPlatform, SleepTable, told, waiter,
 };
 use crate::platform::{Atomic, AtomicInt, Bound, Reads};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
@@ -55,10 +55,25 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 return true;
             }
         }
+        if !F::IS_FAIR && self.is_held_for_long() {
+            return self.take(kind, kind.against_newcomer())
+                || self.wait_in_table(kind, deadline_ns, true)
+                || self.attempt(kind);
+        }
         self.barge(kind)
             || !F::IS_FAIR && self.take_after_others(kind)
-            || self.wait_in_table(kind, deadline_ns)
+            || self.wait_in_table(kind, deadline_ns, false)
             || self.attempt(kind)
+    }
+
+    /// Returns `true` if to spin is not worth it.
+    fn is_held_for_long(&self) -> bool {
+        // ordering: Relaxed; only a hint.
+        let seen = self.word.load(Relaxed);
+        let is_long = |held| SleepTable::<P>::are_long(self.shared().name(), held);
+        let reads = seen & (READERS | RESERVED) != 0;
+        let writes = seen & (WRITER | RESERVED) != 0;
+        reads && is_long(Held::ToRead) || writes && is_long(Held::ToWrite)
     }
 
     /// Before a thread says anything of itself in the word: a child that is forked later knows that it is one. The
@@ -75,14 +90,23 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
         // ordering: Relaxed; only a hint.
         let seen = self.word.load(Relaxed);
-        if seen & HELD == 0 && seen & (KEPT | SLEEPER) != 0 {
+        if seen & HELD == 0 && seen & (RESERVED | SLEEPER) != 0 {
             self.shared().forget_the_gone();
         }
     }
 
     /// Waits in the table, or with naps if no node is left. Returns `true` if the lock is taken.
-    pub(super) fn wait_in_table(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
+    pub(super) fn wait_in_table(
+        &self,
+        kind: LockMode,
+        deadline_ns: Option<u64>,
+        sleeps_at_once: bool,
+    ) -> bool {
         let Some(id) = P::claim_node() else {
+            if kind == LockMode::Upgrader {
+                // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+                self.word.fetch_or(RESERVED, Relaxed);
+            }
             let is_ours = self.wait_without_node(kind, deadline_ns);
             if kind == LockMode::Upgrader {
                 // It has reserved the lock, and is not in the table, where it would end that when it leaves.
@@ -96,7 +120,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         let closes = kind == LockMode::Writer && !F::IS_FAIR;
         let closes_ns = closes.then_some(since_ns.saturating_add(UNFAIR_NS));
         let me = Waiting { id, kind, since_ns, deadline_ns, passes_ns, closes_ns };
-        let is_ours = self.queue(me);
+        let is_ours = self.queue(me, sleeps_at_once);
+        if is_ours && !F::IS_FAIR {
+            self.begin_timed(kind);
+        }
         // SAFETY: claimed above, and taken out of the table.
         unsafe { P::release_node(id) };
         is_ours
@@ -192,7 +219,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     pub(super) fn try_take(&self, seen: u32, kind: LockMode) -> bool {
         // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen, kind.taken(turned(seen)), Acquire, Relaxed).is_ok()
+        self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
     }
 
     /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
@@ -212,7 +239,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
         // (1,s,0,0) -> (0,s,1,0) or (0,s,0,1)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
-        self.word.compare_exchange(seen, kind.taken(seen & !KEPT), Acquire, Relaxed).is_ok()
+        self.word.compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed).is_ok()
     }
 
     /// No node is left: competes for the word, with naps.
@@ -237,29 +264,33 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Waits in the table. Returns `true` if the lock is taken.
-    fn queue(&self, mut me: Waiting) -> bool {
+    fn queue(&self, mut me: Waiting, sleeps_at_once: bool) -> bool {
         let shared = self.shared();
-        if shared.enqueue(me.id, me.kind, me.since_ns) {
+        let queued = shared.enqueue(me.id, me.kind, me.since_ns, sleeps_at_once);
+        if queued.looks {
             Self::stay_behind(me.id);
         }
-        let (is_ours, was_late) = loop {
+        if let (Some(at_ns), Some(phase_ns)) = (me.closes_ns, queued.closes_ns) {
+            me.closes_ns = Some(P::earlier(at_ns, phase_ns));
+        }
+        let is_ours = loop {
             let told = told::<P>(me.id);
             if told == GRANTED {
                 return true;
             }
             if told != ASLEEP {
                 if self.compete(&me) {
-                    break (true, told == WOKEN_LATE);
+                    break true;
                 }
                 if !shared.sleep_again(me.id, me.kind) {
                     continue;
                 }
             }
             if me.deadline_ns.is_some_and(P::is_over) {
-                break (false, false);
+                break false;
             }
             if me.passes_ns.is_some_and(P::is_over) && self.pass(&mut me) {
-                break (true, false);
+                break true;
             }
             if me.closes_ns.is_some_and(P::is_over) {
                 me.closes_ns = None;
@@ -268,7 +299,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             P::count(Event::rwlock_sleep);
             self.sleep(&me);
         };
-        let is_granted = shared.leave(me.id, is_ours.then_some(me.kind), was_late);
+        let is_granted = shared.leave(me.id, is_ours.then_some(me.kind));
         if is_ours && is_granted {
             // (*,s,0,r) -> (*,s,0,r-1), and the caller is still one of them
             // ordering: Relaxed; the caller goes on reading.
@@ -316,7 +347,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 // Else each time it reads again takes as long as this one.
                 // (1,s,0,r) -> (0,s,0,r)
                 // ordering: Relaxed; only lets newcomers in, nothing is read through it.
-                self.word.fetch_and(!KEPT, Relaxed);
+                self.word.fetch_and(!RESERVED, Relaxed);
             }
         }
         passed

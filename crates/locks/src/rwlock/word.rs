@@ -13,11 +13,6 @@ pub(crate) const PENDING: u32 = 1 << 3;
 /// A thread reads that may become the writer, or waits until it can: no thread writes, and no other one reads so. While
 /// it reads it is one of the readers.
 pub(crate) const UPGRADABLE: u32 = 1 << 4;
-/// One of the first waiters that took the lock since it was reserved. They are counted in bits 5 to 7.
-const TURN: u32 = 1 << 5;
-const TURNS: u32 = 0x7 * TURN;
-/// The reservation of the lock, and what is counted while it lasts.
-pub(crate) const KEPT: u32 = RESERVED | TURNS;
 /// One reader. Readers are counted in bits 8 to 30.
 pub(crate) const READER: u32 = 1 << 8;
 /// More readers than can be counted.
@@ -26,12 +21,6 @@ pub(crate) const GUARD: u32 = 1 << 31;
 pub(crate) const READERS: u32 = !(READER - 1);
 /// Somebody holds the lock.
 pub(crate) const HELD: u32 = WRITER | UPGRADABLE | READERS;
-
-/// The word when a first waiter takes the lock: if it is reserved, another turn. So a thread that slept in between sees
-/// that the reservation is used.
-pub(crate) const fn turned(word: u32) -> u32 {
-    if word & RESERVED == 0 { word } else { word & !TURNS | word.wrapping_add(TURN) & TURNS }
-}
 
 impl LockMode {
     /// What must not be in the word for the first waiter to take the lock.

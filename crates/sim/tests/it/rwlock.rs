@@ -31,13 +31,14 @@ fn read_again<L: RawLock + 'static>(further_locks: usize) -> (u64, u64) {
         Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
     let lock = simulation.alloc(L::new());
     let further: Vec<&L> = (0..further_locks).map(|_| simulation.alloc(L::new())).collect();
-    // A long section, so the lock is reserved for the line.
     simulation.spawn(0, || hold(lock, || thread::work_ns(500_000)));
-    // The first of the line. The reservation goes to the writer behind it.
+    // The first of the line, and the writer behind it.
     simulation.spawn(1, move || {
         further.iter().for_each(|lock| lock.lock_shared());
         thread::work_ns(100_000);
         read(lock, || {
+            // So long that the writer closes the door.
+            thread::work_ns(6_000_000);
             let begin_ns = Sim::now_ns();
             (0..100).for_each(|_| read(lock, || ()));
             took.set(Sim::now_ns() - begin_ns);
@@ -135,6 +136,39 @@ fn an_upgrader_next_to_readers_without_end_waits_for_one_section_and_ten_millise
         let waited_ns = wait_next_to_readers::<RawRwLock<Sim, Fair>>(section_ns, upgrade);
         assert!(waited_ns <= section_ns + BOUND_NS, "{section_ns}: {waited_ns} ns");
     }
+}
+
+#[test]
+fn a_writer_behind_a_reader_keeps_the_door_closed() {
+    // The writer has closed the door when the reader in front of it gets the lock. No release comes after that.
+    const SECTION_NS: u64 = 1_000_000;
+    let waited = Cell::new(None);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 4, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    simulation.spawn(0, || hold(lock, || thread::work_ns(8_000_000)));
+    for reader in 1..4 {
+        let waited = &waited;
+        simulation.spawn(reader, move || {
+            // The first is in front of the writer; the others come when it reads.
+            let begins_ns =
+                if reader == 1 { 1_000_000 } else { 7_999_000 + u64::from(reader) * 400_000 };
+            thread::work_ns(begins_ns);
+            while waited.get().is_none() && Sim::now_ns() < 2_000_000_000 {
+                read(lock, || thread::work_ns(SECTION_NS));
+            }
+        });
+    }
+    simulation.spawn(4, || {
+        thread::work_ns(2_000_000);
+        let begin_ns = Sim::now_ns();
+        hold(lock, || ());
+        waited.set(Some(Sim::now_ns() - begin_ns));
+    });
+    assert_eq!(simulation.run().failures, []);
+    let waited_ns = waited.get().expect("the writer runs to its end");
+    assert!(waited_ns <= 6_000_000 + 2 * SECTION_NS + BOUND_NS, "{waited_ns} ns");
 }
 
 #[test]

@@ -138,6 +138,14 @@ pub const CLIENTS: &[Client] = &[
         "no thread waits for ever behind a reader that has given up to become the writer",
     ),
     ("rwlock-again", "a reader may read again while a writer waits"),
+    (
+        "rwlock-overlap",
+        "readers without end pass a writer that waits only until it has closed the door",
+    ),
+    (
+        "rwlock-overlap-upgrade",
+        "readers without end do not pass a reader that waits to become the writer",
+    ),
     ("rwlock-out-of-order", "read guards may be dropped in another order than they were taken"),
     (
         "rwlock-depth",
