@@ -121,6 +121,7 @@ laws! {
         "N3" nodes::a_release_makes_a_node_claimable;
         "N4" nodes::a_node_given_back_by_another_thread_is_ordered;
         "D1" storage::buckets_marks_and_waiters_are_distinct_and_zero;
+        "D7" storage::a_thread_has_a_list_of_its_own;
         "H1" hints::hints_answer;
         "H2" hints::threads_have_numbers_of_their_own;
         "H3" hints::a_thread_waits_as_before_while_its_policy_is_the_same;

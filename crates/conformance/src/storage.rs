@@ -105,6 +105,25 @@ pub fn a_thread_has_a_table_of_its_own_that_is_empty<P: HolderPlatform, T: Threa
     });
 }
 
+pub fn a_thread_has_a_list_of_its_own<P: ParkPlatform, T: Threads>(threads: &T) {
+    /// Where the lists are, and cells by which both threads exist until both have theirs.
+    struct State<P: ParkPlatform>([Note; 2], [P::U32; 2]);
+    fn body<P: ParkPlatform>(State(found, has_list): &State<P>, me: usize) {
+        let list = P::read_list();
+        assert_eq!(P::read_list(), list);
+        has_list[me].store(1, Release);
+        has_list[1 - me].cond_load(Acquire, |has_list| has_list == 1);
+        let Some(list) = list else { return };
+        found[me].write(list.addr().get() as u64);
+    }
+    let bodies: [fn(&State<P>); 2] = [|state| body(state, 0), |state| body(state, 1)];
+    let cells = [P::U32::zeroed(), P::U32::zeroed()];
+    threads.run(State(Default::default(), cells), &bodies, |State(found, _)| {
+        let [one, other] = [found[0].read(), found[1].read()];
+        assert!(one == 0 || one != other, "two threads have one list");
+    });
+}
+
 pub fn no_two_locks_get_the_same_number<P: ReaderPlatform, T: Threads>(threads: &T) {
     fn body<P: ReaderPlatform>(found: &[Note; 4], me: usize) {
         for note in &found[2 * me..2 * me + 2] {

@@ -19,7 +19,21 @@ bugs! {
         wake::<P>(woken);
         later.wake();
         is_granted",
-            change "rwlock/sleepers.rs": "None => RESERVED | SLEEPER," => "None => RESERVED,",
+            change "rwlock/sleepers.rs": r"match next {
+            Some(_) if is_awake => SLEEPER,
+            Some(_) if self.is_fair => 0,
+            Some(next) if self.is_read_without_end(next) => {
+                self.keep_newcomers_out();
+                0
+            }
+            Some(_) => RESERVED,
+            None => RESERVED | SLEEPER,
+        }"
+                => r"match next {
+            Some(_) if is_awake => SLEEPER,
+            Some(_) if self.is_fair => 0,
+            _ => RESERVED,
+        }",
             change "rwsem/mod.rs": "section.remove(id);"
                 => r"section.remove(id);
         if section.is_empty() {
@@ -49,7 +63,7 @@ bugs! {
         shown_by: [("rwlock", "rwlock-timed-reader")],
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "rwlock/sleepers.rs": "let was_first = section.first_of(name) == Some(id);" => "let was_first = false;",
+            change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
         ],
     }
     "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {

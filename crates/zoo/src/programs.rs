@@ -122,19 +122,19 @@ bugs! {
         source: "s390 rwlock, 2018 (LP 1761674); parking_lot issue 212",
         shown_by: [("rwlock-unlisted", "rwlock-again")],
         edits: [
-            change "rwlock/wait.rs": "may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
+            change "rwlock/wait.rs": "self.may_read_already(kind).then_some(since_ns.saturating_add(RECURSION_NS))" => "None",
         ],
     }
     "35c" ReadsUnlisted in &["rwlock"], seen BY_LOOM {
         what: "A thread that reads gives back its second reading and forgets the first one, too. It waits for a writer that waits for it.",
         source: "found in the design of the list",
         shown_by: [("rwlock", "rwlock-again")],
-        edits: [change "platform/read_list.rs": "_ if entries > 1 => Reads::Yes," => "_ if entries > 2 => Reads::Yes,"],
+        edits: [change "platform/read_list.rs": "self.places.iter().filter(|place| place.load(Relaxed) & !TIMED == lock).count()" => "1"],
     }
     "185" GrantedTooFew in &["rwlock"], seen BY_LOOM {
         what: "A release grants the lock to waiting readers and counts one too few. A writer comes in next to the last of them.",
         source: "found in the design of the phases",
-        edits: [change "rwlock/sleepers.rs": "| left) + readers * READER + upgrades" => "| left) + READER + upgrades"],
+        edits: [change "rwlock/sleepers.rs": "readers * READER" => "READER"],
     }
     "94" WriterBetween in &["rwlock"], seen EXPLORED {
         what: "A reader that upgrades gives back its share and waits for the other readers. A writer comes in between, so what the reader read is no longer true.",

@@ -46,14 +46,11 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     #[cold]
     pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         self.begin_to_wait();
-        if kind.is_shared() {
-            if self.is_full() {
-                return false;
-            }
-            if self.reads_already() == Reads::Yes && self.take(kind, kind.held_against()) {
-                P::count(Event::rwlock_pass);
-                return true;
-            }
+        if kind.is_shared() && self.is_full() {
+            return false;
+        }
+        if kind.is_shared() && self.pass_as_reader(kind) {
+            return true;
         }
         if !F::IS_FAIR && self.is_held_for_long() {
             return self.take(kind, kind.against_newcomer())
@@ -64,6 +61,21 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || !F::IS_FAIR && self.take_after_others(kind)
             || self.wait_in_table(kind, deadline_ns, false)
             || self.attempt(kind)
+    }
+
+    /// A thread that reads already joins the readers, even if a writer waits, which waits for it. Returns `true` if it
+    /// did.
+    fn pass_as_reader(&self, kind: LockMode) -> bool {
+        let passes = self.reads_already() == Reads::Yes && self.take(kind, kind.held_against());
+        if passes {
+            P::count(Event::rwlock_pass);
+        }
+        passes
+    }
+
+    /// Returns `true` if a writer may wait for the caller.
+    fn may_read_already(&self, kind: LockMode) -> bool {
+        kind.is_shared() && self.reads_already() != Reads::No
     }
 
     /// Returns `true` if to spin is not worth it.
@@ -115,8 +127,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             return is_ours;
         };
         let since_ns = P::now_ns();
-        let may_be_reader = kind.is_shared() && self.reads_already() != Reads::No;
-        let passes_ns = may_be_reader.then_some(since_ns.saturating_add(RECURSION_NS));
+        let passes_ns =
+            self.may_read_already(kind).then_some(since_ns.saturating_add(RECURSION_NS));
         let closes = kind == LockMode::Writer && !F::IS_FAIR;
         let closes_ns = closes.then_some(since_ns.saturating_add(UNFAIR_NS));
         let me = Waiting { id, kind, since_ns, deadline_ns, passes_ns, closes_ns };
@@ -254,8 +266,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             let until_ns = deadline_ns.map_or(nap_ns, |ns| P::earlier(ns, nap_ns));
             SleepTable::<P>::nap(self.shared().name(), until_ns);
             self.forget_where_free();
-            let reads_already = || kind.is_shared() && self.reads_already() != Reads::No;
-            let may_pass = kind == LockMode::Upgrader || reads_already();
+            let may_pass = kind == LockMode::Upgrader || self.may_read_already(kind);
             if may_pass && self.take(kind, kind.held_against()) {
                 return true;
             }
