@@ -165,12 +165,12 @@ impl SweptWorkload {
             "handoff" => {
                 Workload::Handoff { section: self.section(given), section_ns: whole("section_ns") }
             }
-            "sections" => Workload::RealUse(RealUse::Sections {
-                section: self.section(given),
-                section_ns: whole("section_ns"),
-                think_ns: whole("think_ns"),
-                readers: small("read_percent"),
-            }),
+            "sections" => Workload::RealUse(RealUse::sections_of(
+                self.section(given),
+                whole("section_ns"),
+                whole("think_ns"),
+                small("read_percent"),
+            )),
             "kbuild" => Workload::Kbuild(BuildParams {
                 units: whole("units"),
                 unit_ops: whole("unit_ops"),

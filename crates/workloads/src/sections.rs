@@ -2,7 +2,7 @@
 //! for a device under a lock.
 //!
 //! The owner computes in its section, or sleeps in it. A percentage of the operations of each thread read: then the
-//! lock is one that readers share.
+//! lock is one that readers share, and the sections of writers may be shorter.
 
 use super::counter::{Kinds, ReaderOrder};
 use super::handoff::{HandoffSection, sleep};
@@ -18,10 +18,14 @@ pub struct SectionsParams {
     pub section: HandoffSection,
     /// How long it is.
     pub section_ns: u64,
+    /// How long it is for a thread that owns the lock.
+    pub write_ns: u64,
     /// How long a thread computes between two sections.
     pub think_ns: u64,
     /// Percent of the operations that read.
     pub readers: u32,
+    /// Which ones.
+    pub reader_order: ReaderOrder,
 }
 
 /// What the threads share: the lock on a line of its own, the counter on another, and a word to sleep on that no thread
@@ -62,14 +66,16 @@ pub fn run<W: Worker, L: RawLock>(
     knobs: SectionsParams,
 ) -> SectionsTally {
     let mut tally = SectionsTally::default();
-    let mut kinds = Kinds::new(knobs.readers, ReaderOrder::Alternate, worker.index());
+    let mut kinds = Kinds::new(knobs.readers, knobs.reader_order, worker.index());
     while worker.keep_going() {
         if kinds.next_is_read(worker) {
-            let before_and_after = locked_shared(&*state.lock, || through(worker, state, knobs));
+            let section_ns = knobs.section_ns;
+            let through = || through(worker, state, knobs.section, section_ns);
+            let before_and_after = locked_shared(&*state.lock, through);
             tally.disturbed += u64::from(before_and_after[0] != before_and_after[1]);
         } else {
             locked(&*state.lock, || {
-                let [before, _] = through(worker, state, knobs);
+                let [before, _] = through(worker, state, knobs.section, knobs.write_ns);
                 // ordering: Relaxed; the lock orders the accesses to the counter. Not one atomic operation on
                 // purpose: a lock that does not exclude loses increments.
                 state.value.store(before + 1, Relaxed);
@@ -88,13 +94,14 @@ pub fn run<W: Worker, L: RawLock>(
 fn through<W: Worker, L>(
     worker: &mut W,
     state: &SectionsState<W::P, L>,
-    knobs: SectionsParams,
+    section: HandoffSection,
+    section_ns: u64,
 ) -> [u64; 2] {
     // ordering: Relaxed; the lock orders the accesses to the counter.
     let before = state.value.load(Relaxed);
-    match knobs.section {
-        HandoffSection::Spin => worker.compute_ns(knobs.section_ns),
-        HandoffSection::Sleep => sleep::<W::P>(&state.never, knobs.section_ns),
+    match section {
+        HandoffSection::Spin => worker.compute_ns(section_ns),
+        HandoffSection::Sleep => sleep::<W::P>(&state.never, section_ns),
     }
     // ordering: Relaxed; as above.
     [before, state.value.load(Relaxed)]
@@ -111,8 +118,10 @@ mod tests {
     const KNOBS: SectionsParams = SectionsParams {
         section: HandoffSection::Spin,
         section_ns: 100,
+        write_ns: 100,
         think_ns: 400,
         readers: 0,
+        reader_order: ReaderOrder::Alternate,
     };
 
     #[test]
@@ -136,12 +145,21 @@ mod tests {
     }
 
     #[test]
+    fn writers_may_have_shorter_sections_than_readers() {
+        let (mut worker, state) = (Scripted::new(10), Shared::zeroed());
+        let knobs = SectionsParams { readers: 80, think_ns: 0, write_ns: 1, ..KNOBS };
+        assert_eq!(run(&mut worker, &state, knobs).written, 2);
+        assert_eq!(worker.computed_ns, 8 * 100 + 2);
+    }
+
+    #[test]
     fn a_section_that_sleeps_takes_time_and_no_cpu() {
         let (mut worker, state) = (Scripted::new(3), Shared::zeroed());
         let start_ns = ScriptedPlatform::now_ns();
         let knobs = SectionsParams {
             section: HandoffSection::Sleep,
             section_ns: 200_000,
+            write_ns: 200_000,
             think_ns: 0,
             ..KNOBS
         };

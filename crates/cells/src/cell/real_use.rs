@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use lockwright_workloads::attempts::AttemptsParams;
+use lockwright_workloads::counter::ReaderOrder;
 use lockwright_workloads::queue::{QueueNotify, QueueParams};
 use lockwright_workloads::sections::SectionsParams;
 use serde::Serialize;
@@ -31,10 +32,14 @@ pub enum RealUse {
         section: Section,
         /// How long it is.
         section_ns: u64,
+        /// How long it is for a thread that owns the lock.
+        write_ns: u64,
         /// How long a thread computes between two of them.
         think_ns: u64,
         /// Percent of the operations that read.
         readers: u32,
+        /// Which ones.
+        reader_order: ReaderOrder,
     },
     /// A hash map of 10,000 entries.
     Map {
@@ -118,17 +123,18 @@ impl RealUse {
     /// beforehand. A section that computes needs a CPU, one that sleeps does not.
     pub fn bound(self, cpus: f64) -> Option<f64> {
         let per_s = |ns: f64| 1e9 / ns.max(1.0);
-        let limits = |section_ns: u64, think_ns: u64, owns: f64, computes: bool| {
-            let on_cpu_ns = think_ns + if computes { section_ns } else { 0 };
-            // Where no operation owns the lock, or none computes, there is no limit.
-            let by_lock = if owns > 0.0 { per_s(section_ns as f64 * owns) } else { f64::MAX };
+        let limits = |write_ns: u64, think_ns: u64, owns: f64, computes: bool| {
+            let on_cpu_ns = think_ns + if computes { write_ns } else { 0 };
+            let owned_ns = write_ns as f64 * owns;
+            // Where no operation owns the lock for long, or none computes, there is no limit.
+            let by_lock = if owned_ns > 0.0 { per_s(owned_ns) } else { f64::MAX };
             let by_cpus = if on_cpu_ns > 0 { cpus * per_s(on_cpu_ns as f64) } else { f64::MAX };
             Some(by_lock.min(by_cpus)).filter(|&bound| bound < f64::MAX)
         };
         match self {
-            Self::Sections { section, section_ns, think_ns, readers } => {
+            Self::Sections { section, write_ns, think_ns, readers, .. } => {
                 let owns = f64::from(100 - readers) / 100.0;
-                limits(section_ns, think_ns, owns, section == Section::Spin)
+                limits(write_ns, think_ns, owns, section == Section::Spin)
             }
             Self::Attempts { section_ns, think_ns, .. } => limits(section_ns, think_ns, 1.0, true),
             Self::Queue { .. }
@@ -152,6 +158,16 @@ impl RealUse {
             Self::Attempts { .. } => "attempts",
         }
     }
+    /// Sections of which those of readers and of writers are alike, and `readers` percent of the operations read.
+    pub const fn sections_of(
+        section: Section,
+        section_ns: u64,
+        think_ns: u64,
+        readers: u32,
+    ) -> Self {
+        let (write_ns, reader_order) = (section_ns, ReaderOrder::Alternate);
+        Self::Sections { section, section_ns, write_ns, think_ns, readers, reader_order }
+    }
     /// The parameters of a queue, if it is one.
     pub(crate) fn queue(self) -> Option<QueueParams> {
         let Self::Queue { producers, capacity, notify, timeout_ns, job_ns } = self else {
@@ -161,8 +177,13 @@ impl RealUse {
     }
     /// The parameters of sections, if they are that.
     pub(crate) fn sections(self) -> Option<SectionsParams> {
-        let Self::Sections { section, section_ns, think_ns, readers } = self else { return None };
-        Some(SectionsParams { section: section.into(), section_ns, think_ns, readers })
+        let Self::Sections { section, section_ns, write_ns, think_ns, readers, reader_order } =
+            self
+        else {
+            return None;
+        };
+        let section = section.into();
+        Some(SectionsParams { section, section_ns, write_ns, think_ns, readers, reader_order })
     }
     /// The parameters of attempts, if they are that.
     pub(crate) fn attempts(self) -> Option<AttemptsParams> {
@@ -175,12 +196,9 @@ impl RealUse {
 mod tests {
     use super::*;
 
-    fn sections(section: Section, section_ns: u64, think_ns: u64, readers: u32) -> RealUse {
-        RealUse::Sections { section, section_ns, think_ns, readers }
-    }
-
     #[test]
     fn the_bound_is_what_the_cpus_or_the_lock_let_through_whichever_is_less() {
+        let sections = RealUse::sections_of;
         let spin = |think_ns| sections(Section::Spin, 5_000, think_ns, 0).bound(2.0);
         assert_eq!(
             [spin(20_000), spin(5_000), spin(0)],
@@ -191,5 +209,15 @@ mod tests {
         assert_eq!(sections(Section::Sleep, 100_000, 0, 80).bound(2.0), Some(50_000.0));
         assert_eq!(sections(Section::Sleep, 100_000, 0, 100).bound(2.0), None);
         assert_eq!(RealUse::PingPong.bound(2.0), None);
+        let reader_order = ReaderOrder::Random;
+        let short_writes = RealUse::Sections {
+            section: Section::Sleep,
+            section_ns: 100_000,
+            write_ns: 0,
+            think_ns: 0,
+            readers: 80,
+            reader_order,
+        };
+        assert_eq!(short_writes.bound(2.0), None);
     }
 }

@@ -33,18 +33,12 @@ fn queue(capacity: u32, notify: QueueNotify, timeout_ns: u64) -> RealUse {
     RealUse::Queue { producers: 2, capacity, notify, timeout_ns, job_ns: 0 }
 }
 
-const SECTIONS: RealUse =
-    RealUse::Sections { section: Section::Spin, section_ns: 2_000, think_ns: 2_000, readers: 0 };
+const SECTIONS: RealUse = RealUse::sections_of(Section::Spin, 2_000, 2_000, 0);
 
 #[test]
 fn every_workload_gets_on_and_its_work_is_right_alone_and_with_neighbours() {
     let attempts = RealUse::Attempts { patience_ns: 20_000, section_ns: 5_000, think_ns: 5_000 };
-    let readers = RealUse::Sections {
-        section: Section::Sleep,
-        section_ns: 100_000,
-        think_ns: 0,
-        readers: 80,
-    };
+    let readers = RealUse::sections_of(Section::Sleep, 100_000, 0, 80);
     let all = [
         (queue(1, QueueNotify::All, 0), 4),
         (queue(10, QueueNotify::One, 0), 4),

@@ -205,6 +205,35 @@ fn a_cell_with_neighbours_says_so_and_is_chosen_by_an_option() {
 }
 
 #[test]
+fn rwlock_has_a_section_of_its_own_also_where_readers_sleep() {
+    let line = "compare --only rwlock --cell r90-cs1-t2,sleep20us-w50-t8,sleep20us-w50-t8-both-random+busy \
+                --runs 2 --secs 0.02 --quiet";
+    let document = json(&format!("{line} --json -"));
+    let section = &document["rwlock"];
+    assert_eq!(section["lock"], "rwlock");
+    let names = |of: &serde_json::Value| -> Vec<String> {
+        let cells = of["cells"].as_array().expect("cells").iter();
+        cells.filter_map(|cell| Some(cell["name"].as_str()?.into())).collect()
+    };
+    assert_eq!(names(section), names(&document));
+    assert_eq!(names(section).len(), 3);
+    for cell in section["cells"].as_array().expect("cells") {
+        has_fields(cell, &["best_peer", "ratio", "ratio_ci95", "cpu_per_op_ratio"]);
+        assert!(cell["best_peer"].as_str().is_some_and(|best| best.contains("rwlock")), "{cell}");
+    }
+    let groups = section["groups"].as_array().expect("groups");
+    assert_eq!(groups.len(), 3, "{groups:?}");
+    let is_counted = |group: &serde_json::Value| group["cells"] == 1;
+    assert!(groups.iter().all(is_counted) && document["busy"].is_null());
+    let text = stdout(&lockwright(line));
+    for words in
+        ["rwlock against reader-writer locks", "wholly below 0.95", "readers and writers sleep"]
+    {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+}
+
+#[test]
 fn simulated_numbers_repeat_with_the_seed_and_are_called_simulated() {
     let line = "compare --on x5-4 --set cpus=2,pause=45 --cell cs1-t2,cs1-t4,q1/1/1-one,churn-t4 \
                 --runs 2 --secs 0.001 --quiet";

@@ -2,7 +2,7 @@
 
 use super::cells::{self, CellKind};
 use super::effort::CompareEffort;
-use super::locks::{OURS, OURS_RW, Versions, all_peers, rw_locks_of};
+use super::locks::{OURS, OURS_MIXED, OURS_RW, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use super::simulated;
 use crate::matrix::window_ns;
@@ -16,8 +16,8 @@ use lockwright_cells::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin}
 use lockwright_peers::{Comparison, usual_peers};
 use lockwright_report::{DocumentArgs, Progress};
 
-/// Where the help lists how the cells are measured.
-const MEASURING: &str = "How cells are measured";
+/// Where the help lists how the cells are measured, and more choices of them.
+const MEASURING: &str = "Which cells, and how they are measured";
 
 /// Which cells of real use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -45,12 +45,12 @@ pub struct CompareArgs {
     /// [default: mutex,rwlock,percpu-rwlock]
     #[arg(long, value_delimiter = ',', value_name = "LOCK,...")]
     pub ours: Vec<String>,
-    /// Cells of the matrix: names or patterns such as pair, 'cs1-*' (1 pause in the section), 'r90-*' (90 % of the
-    /// operations read), 'q10/1/*' (10 producers, 1 consumer), '*+busy' (busy neighbours) [default: all]
+    /// Cells: names or patterns such as pair, 'cs1-*' (1 pause in the section), 'r90-*' (90 % reads), '*+busy' (busy
+    /// neighbours) [default: all]
     #[arg(long, alias = "cells", value_delimiter = ',', value_name = "CELL,...")]
     pub cell: Vec<String>,
-    /// Kinds of cells: pair, exclusive and rw (counters), queue, blocking (long sections), work (maps,
-    /// caches, many threads) [default: all]
+    /// Kinds: pair, exclusive and rw (counters), queue, blocking (long sections), work (maps), sleep (readers sleep)
+    /// [default: all but sleep]
     #[arg(
         long,
         value_enum,
@@ -63,6 +63,11 @@ pub struct CompareArgs {
     /// both]
     #[arg(long, value_enum, value_name = "WHICH", help_heading = MEASURING)]
     pub neighbours: Option<NeighbourChoice>,
+    /// Only this part: rwlock is our RwLock against reader-writer locks of others, with short sections and where
+    /// readers sleep (as --ours rwlock --kind rw,sleep)
+    #[arg(long, value_name = "PART", value_parser = [OURS_MIXED], conflicts_with_all = ["ours", "kind"],
+          hide_possible_values = true, help_heading = MEASURING)]
+    pub only: Option<String>,
     /// Repetitions of each cell, 2 or more: the best peer is chosen on one half and scored on the other
     /// [default: 10, with readers and in queue, blocking and work 6; with --quick 6 and 4; simulated 6
     /// and 2]
@@ -93,7 +98,9 @@ impl CompareArgs {
     pub fn plan(&self, machine: &dyn LabMachine) -> Result<ComparePlan, Error> {
         let effort = if self.quick { CompareEffort::Quick } else { CompareEffort::Full };
         let secs = self.secs.map(|secs| window_ns(Some(secs), secs)).transpose()?;
-        let mut cells = cells::select(&self.cell, &self.kind)?;
+        let only_kinds = [CellKind::Rw, CellKind::Sleep];
+        let kinds = if self.only.is_some() { &only_kinds } else { &self.kind[..] };
+        let mut cells = cells::select(&self.cell, kinds)?;
         let left_out = match machine.is_simulated() {
             true => simulated::leave_out_cells(&mut cells, machine)?,
             false => Vec::new(),
@@ -138,7 +145,8 @@ impl CompareArgs {
     /// Our locks, each once.
     fn our_locks(&self) -> Result<Vec<Subject>, Error> {
         let usual = || std::iter::once(&OURS).chain(OURS_RW).map(|name| name.to_string()).collect();
-        let names: Vec<String> = if self.ours.is_empty() { usual() } else { self.ours.clone() };
+        let asked = self.only.iter().chain(&self.ours).cloned().collect::<Vec<_>>();
+        let names = if asked.is_empty() { usual() } else { asked };
         let mut locks: Vec<Subject> = Vec::new();
         for name in &names {
             let lock = our_lock(name)?;

@@ -1,6 +1,6 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
-use super::real_use::REAL_USE;
+use super::real_use::{REAL_USE, sleepers};
 use lockwright_cells::cell::{Needs, ReaderOrder, RealUse, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::is_match;
@@ -40,6 +40,8 @@ pub enum CellKind {
     Blocking,
     /// Maps, caches, sharded counters, threads that come and go, attempts with a deadline, many threads.
     Work,
+    /// Readers sleep in their sections. These cells run only if they are asked for.
+    Sleep,
 }
 
 /// Cells that are taken together.
@@ -56,18 +58,18 @@ impl CellGroup {
     pub fn has(self, cell: &CompareCell) -> bool {
         match self {
             Self::Alone(kind) => cell.kind() == kind && !cell.has_neighbours,
-            Self::Busy => cell.has_neighbours,
+            Self::Busy => cell.has_neighbours && cell.kind() != CellKind::Sleep,
         }
     }
 }
 
 impl CellKind {
-    /// The kinds of the cells of real use.
+    /// The kinds of the cells of real use that run without being asked for.
     pub const REAL_USE: [Self; 3] = [Self::Queue, Self::Blocking, Self::Work];
 
     /// True if its cells do what programs do.
     pub fn is_real_use(self) -> bool {
-        Self::REAL_USE.contains(&self)
+        Self::REAL_USE.contains(&self) || self == Self::Sleep
     }
     /// In documents.
     pub fn name(self) -> &'static str {
@@ -78,6 +80,7 @@ impl CellKind {
             Self::Queue => "queue",
             Self::Blocking => "blocking",
             Self::Work => "work",
+            Self::Sleep => "sleep",
         }
     }
 }
@@ -261,15 +264,19 @@ const COUNTERS: &[CompareCell] = &[
 ];
 
 /// The cells that `patterns` name and that are of one of `kinds`, in the order of the matrix. No pattern and no
-/// kind stand for all.
+/// kind stand for all but those of kind `sleep`, which a pattern names only if it begins like them.
 pub fn select(patterns: &[String], kinds: &[CellKind]) -> Result<Vec<CompareCell>, Error> {
     let patterns: Vec<&str> = patterns.iter().map(|pattern| pattern.trim()).collect();
+    let has_sleepers = kinds.contains(&CellKind::Sleep)
+        || patterns.iter().any(|pattern| pattern.starts_with(CellKind::Sleep.name()));
+    let sleepers = if has_sleepers { sleepers() } else { &[] };
+    let all = || MATRIX.iter().chain(sleepers).copied();
     for pattern in &patterns {
-        if MATRIX.iter().any(|cell| is_match(pattern, cell.name)) {
+        if all().any(|cell| is_match(pattern, cell.name)) {
             continue;
         }
         let shown: String = pattern.chars().filter(|c| !c.is_control()).take(60).collect();
-        let near = nearest(pattern, MATRIX.iter().map(|cell| cell.name));
+        let near = nearest(pattern, all().map(|cell| cell.name));
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         return Err(Error::usage(format!(
             "no cell matches `{shown}`; {hint}--cell takes `pair`, names such as `cs20-t8` (20 pause \
@@ -281,7 +288,7 @@ pub fn select(patterns: &[String], kinds: &[CellKind]) -> Result<Vec<CompareCell
         (patterns.is_empty() || patterns.iter().any(|p| is_match(p, cell.name)))
             && (kinds.is_empty() || kinds.contains(&cell.kind()))
     };
-    let chosen: Vec<CompareCell> = MATRIX.iter().copied().filter(is_chosen).collect();
+    let chosen: Vec<CompareCell> = all().filter(is_chosen).collect();
     match chosen.is_empty() {
         true => Err(Error::usage("no cell of --cell is of that --kind: leave out one of the two")),
         false => Ok(chosen),
@@ -362,6 +369,9 @@ mod tests {
             chosen(&["*1-t2", "*pair*"], &[CellKind::Exclusive, CellKind::Pair])[..2],
             ["pair", "cs1-t2"]
         );
+        let sleepers = chosen(&[], &[CellKind::Sleep]);
+        assert_eq!(chosen(&["sleep*"], &[]), sleepers);
+        assert!(!names(&["*"]).contains(&sleepers[0]) && names(&["*-t16*"])[0] == "cs1-t16");
         let error = select(&["cs1-t9".into()], &[]).expect_err("no such cell").to_string();
         assert!(error.contains("`cs1-t") && error.contains("--cell "), "{error}");
         let error =

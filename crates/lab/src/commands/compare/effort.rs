@@ -29,7 +29,7 @@ impl CompareEffort {
     /// Repetitions of a cell in which waits are timed.
     pub fn wait_runs(self, kind: CellKind) -> u32 {
         match (self, kind) {
-            (_, CellKind::Queue | CellKind::Blocking | CellKind::Work) => 0,
+            (_, CellKind::Queue | CellKind::Blocking | CellKind::Work | CellKind::Sleep) => 0,
             (_, CellKind::Pair) | (Self::Quick, CellKind::Rw) => 0,
             (Self::Quick, CellKind::Exclusive) | (Self::Full, CellKind::Rw) => 1,
             (Self::Full, CellKind::Exclusive) => 2,

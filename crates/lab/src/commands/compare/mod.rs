@@ -12,6 +12,7 @@ mod plan;
 mod real_use;
 mod report;
 mod run;
+mod rw_section;
 mod score;
 mod simulated;
 

@@ -294,7 +294,7 @@ impl ComparePlan {
             };
             parts.extend(of(&is_of));
         }
-        for kind in CellKind::REAL_USE {
+        for kind in CellKind::REAL_USE.into_iter().chain([CellKind::Sleep]) {
             for has_readers in [false, true] {
                 let is_of =
                     |cell: &CompareCell| cell.kind() == kind && cell.has_readers() == has_readers;
@@ -406,7 +406,8 @@ fn factor(cell: CompareCell) -> u32 {
         MANY_THREADS.. => MANY_THREADS_FACTOR,
         _ => 1,
     };
-    let has_long_sections = cell.section_ns() >= LONG_SECTION_NS;
+    // A sleep of 20 us is longer than that with the system's timer.
+    let has_long_sections = cell.section_ns() >= LONG_SECTION_NS || cell.kind() == CellKind::Sleep;
     by_threads.max(if has_long_sections { LONG_SECTION_FACTOR } else { 1 })
 }
 
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn quick_is_under_five_minutes_and_full_under_sixty_with_any_number_of_peers() {
-        for line in ["", "--peer *"] {
+        for line in ["", "--peer *", "--only rwlock"] {
             let estimates = ["--quick ", ""].map(|quick| plan(&format!("{quick}{line}")));
             let [quick_s, full_s] = estimates.map(|plan| plan.estimate_s());
             assert!(quick_s <= 270.0 && full_s <= 3_200.0, "{line}: {quick_s} and {full_s}");
@@ -457,7 +458,12 @@ mod tests {
 
     #[test]
     fn each_repetition_is_long_enough_for_threads_to_take_turns() {
-        let all = [("--quick", 5_000_000), ("", 40_000_000), ("--quick --peer *", 3_000_000)];
+        let all = [
+            ("--quick", 5_000_000),
+            ("", 40_000_000),
+            ("--quick --peer *", 3_000_000),
+            ("--quick --only rwlock", 5_000_000),
+        ];
         for (line, least_ns) in all {
             let plan = plan(line);
             for &cell in &plan.cells {
@@ -538,6 +544,18 @@ mod tests {
         assert_eq!(runs(""), [(10, 2), (6, 1)]);
         assert_eq!(runs("--quick"), [(6, 1), (4, 0)]);
         assert_eq!(runs("--quick --runs 3"), [(3, 1), (3, 0)]);
+    }
+
+    #[test]
+    fn one_part_is_our_lock_for_any_mixture_against_reader_writer_locks_also_where_readers_sleep() {
+        let plan = plan("--only rwlock --quick");
+        assert_eq!(plan.ours().into_iter().map(Subject::name).collect::<Vec<_>>(), ["rwlock"]);
+        let count = |kind| plan.cells.iter().filter(|cell| cell.kind() == kind).count();
+        assert_eq!((count(CellKind::Rw), count(CellKind::Sleep)), (36, 216));
+        assert_eq!(plan.cells.len(), 36 + 216);
+        let shared = |at: usize| plan.peers_in(plan.cells[at]).all(|it| readers_share(it.subject));
+        assert!((0..plan.cells.len()).all(shared));
+        assert!(!super::tests::plan("").cells.iter().any(|cell| cell.kind() == CellKind::Sleep));
     }
 
     #[test]

@@ -8,10 +8,14 @@
 //!   operations read.
 //! - `work`: a hash map of 10,000 entries (`map-w10-t2`: 10 % of the operations write; `rwmap`: a lock that readers
 //!   share), an LRU cache, sharded counters, threads that come and go, attempts with a deadline, 1,000 threads.
+//! - `sleep`: readers sleep, for 100 us in `sleep100us-w20-t16`, where 20 % of the operations write and 16 threads run.
+//!   Every fifth operation of a thread is one of them, or in `-random` each is drawn. Writers do not sleep, but they do
+//!   in `-both`.
 
 use super::cells::{CellKind, CompareCell};
 use lockwright_cells::cell::QueueNotify as Notify;
-use lockwright_cells::cell::{RealUse, Section, Workload};
+use lockwright_cells::cell::{ReaderOrder, RealUse, Section, Workload};
+use std::sync::LazyLock;
 
 const fn queue(producers: u32, capacity: u32, notify: Notify) -> RealUse {
     RealUse::Queue { producers, capacity, notify, timeout_ns: 0, job_ns: 0 }
@@ -37,14 +41,12 @@ const POOL: RealUse = RealUse::Queue {
 /// A section that computes, and that many times as much thinking.
 const fn computes(section_us: u64, think: u64) -> RealUse {
     let section_ns = section_us * 1_000;
-    let (section, think_ns) = (Section::Spin, section_ns * think);
-    RealUse::Sections { section, section_ns, think_ns, readers: 0 }
+    RealUse::sections_of(Section::Spin, section_ns, section_ns * think, 0)
 }
 
 /// A section that sleeps.
 const fn sleeps(section_us: u64, readers: u32) -> RealUse {
-    let section_ns = section_us * 1_000;
-    RealUse::Sections { section: Section::Sleep, section_ns, think_ns: 0, readers }
+    RealUse::sections_of(Section::Sleep, section_us * 1_000, 0, readers)
 }
 
 const fn map(write_percent: u32) -> RealUse {
@@ -80,6 +82,49 @@ macro_rules! cells {
             },)+
         )+];
     };
+}
+
+/// The cells of kind `sleep`.
+pub fn sleepers() -> &'static [CompareCell] {
+    static ALL: LazyLock<Vec<CompareCell>> = LazyLock::new(|| {
+        let mut all = Vec::new();
+        for rest in [
+            "",
+            "+busy",
+            "-random",
+            "-random+busy",
+            "-both",
+            "-both+busy",
+            "-both-random",
+            "-both-random+busy",
+        ] {
+            for us in [20, 100, 1_000] {
+                for writes in [5, 20, 50] {
+                    all.extend([8, 16, 64].map(|threads| sleeper(us, writes, threads, rest)));
+                }
+            }
+        }
+        all
+    });
+    &ALL
+}
+
+/// The cell with that name, whose end says when and how threads write, and that there are neighbours.
+fn sleeper(us: u64, writes: u32, threads: usize, rest: &str) -> CompareCell {
+    let has = |what| rest.contains(what);
+    let section_ns = us * 1_000;
+    let order = if has("random") { ReaderOrder::Random } else { ReaderOrder::Alternate };
+    let workload = Use(RealUse::Sections {
+        section: Section::Sleep,
+        section_ns,
+        write_ns: if has("both") { section_ns } else { 0 },
+        think_ns: 0,
+        readers: 100 - writes,
+        reader_order: order,
+    });
+    // As long as the process, as the names of the other cells.
+    let name = format!("sleep{us}us-w{writes}-t{threads}{rest}").leak();
+    CompareCell { name, workload, threads, kind: CellKind::Sleep, has_neighbours: has("busy") }
 }
 
 use Workload::RealUse as Use;

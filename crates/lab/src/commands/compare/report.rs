@@ -1,7 +1,9 @@
 //! The results of a comparison, in each format.
 
 mod document;
+mod figures;
 mod real_use;
+mod rw_section;
 mod text;
 
 pub use document::CompareDocument;

@@ -249,7 +249,11 @@ impl Contest {
     }
     /// Ours in terms of the best peer in the even repetitions.
     pub fn ratios(&self) -> Vec<f64> {
-        let both = self.ours().zip(self.best_peer());
+        self.ratios_of(self.ours)
+    }
+    /// The same of the one of ours that has that name.
+    pub fn ratios_of(&self, name: &str) -> Vec<f64> {
+        let both = self.our(name).zip(self.best_peer());
         both.map_or_else(Vec::new, |(ours, best)| ours.ratios_to(best))
     }
 }

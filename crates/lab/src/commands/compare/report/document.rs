@@ -7,6 +7,7 @@ use crate::commands::compare::judge::Evidence;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
 use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
+use crate::commands::compare::rw_section::RwSection;
 use crate::commands::compare::score::{
     Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
@@ -50,6 +51,8 @@ pub struct CompareDocument {
     pub(super) work: Option<Overall>,
     /// Those with neighbours, of every kind.
     pub(super) busy: Option<Overall>,
+    /// Our lock for any mixture of readers and writers, also where another one of ours is better.
+    pub(super) rwlock: Option<RwSection>,
     /// None if the machine is a simulated one: the goals are about locks of other libraries.
     pub(super) goals: Vec<Judged>,
     /// True if Ctrl-C ended it early.
@@ -266,6 +269,7 @@ impl CompareDocument {
             blocking: None,
             work: None,
             busy: None,
+            rwlock: None,
             goals: Vec::new(),
             interrupted: false,
             foreign_load_percent: None,
@@ -291,6 +295,7 @@ impl CompareDocument {
         [self.queue, self.blocking, self.work] =
             CellKind::REAL_USE.map(|kind| overall(CellGroup::Alone(kind)));
         self.busy = overall(CellGroup::Busy);
+        self.rwlock = RwSection::of(&self.contests, self.seed);
         if self.on.is_simulated() {
             return;
         }

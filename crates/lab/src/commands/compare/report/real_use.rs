@@ -1,7 +1,7 @@
 //! The table of the cells in which threads do what programs do.
 
 use super::document::{CellResult, LockResult};
-use super::text::{interval, number};
+use super::figures::{interval, number};
 use lockwright_report::{Column, Sheet, duration, rate};
 
 /// The cells of one kind. A legend says what the columns mean.

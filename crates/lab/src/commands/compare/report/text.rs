@@ -1,11 +1,12 @@
 //! The results of a comparison for people.
 
 use super::document::{CellResult, CompareDocument};
-use super::real_use;
+use super::figures::{interval, number};
+use super::{real_use, rw_section};
 use crate::commands::compare::cells::{CellKind, CompareCell, MATRIX};
 use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
-use crate::commands::compare::locks::Versions;
+use crate::commands::compare::locks::{OURS_MIXED, Versions};
 use crate::commands::compare::overall::Overall;
 use lockwright_cells::cell::On;
 use lockwright_cells::subject::FLOOR;
@@ -48,7 +49,11 @@ pub fn text(document: &CompareDocument) -> String {
     for cell in document.cells.iter().filter(|cell| cell.kind == CellKind::Pair) {
         text = text + "\n" + &pairs(cell);
     }
-    let chosen = [CellKind::Exclusive, CellKind::Rw].map(of_kind);
+    let mut chosen = [CellKind::Exclusive, CellKind::Rw].map(of_kind);
+    // The section says the same and more.
+    if document.ours_rw == [OURS_MIXED] && document.rwlock.is_some() {
+        chosen[1].clear();
+    }
     // One legend is enough for both.
     for (at, cells) in chosen.into_iter().filter(|cells| !cells.is_empty()).enumerate() {
         text = text + "\n" + &contended(&cells, at == 0);
@@ -69,6 +74,9 @@ pub fn text(document: &CompareDocument) -> String {
     let overall: String = overall.collect();
     if !overall.is_empty() {
         text = text + "\n" + &overall;
+    }
+    if let Some(section) = &document.rwlock {
+        text = text + "\n" + &rw_section::text(document, section);
     }
     text + "\n" + &conclusion(document) + &warned(&document.warnings)
 }
@@ -293,12 +301,4 @@ fn goals(document: &CompareDocument) -> String {
             &wrapped(&format!("{} {and}goals are about cells that did not run.", left_out.len()));
     }
     text
-}
-
-pub(super) fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".into(), digits)
-}
-
-pub(super) fn interval(ci95: Option<[f64; 2]>) -> String {
-    ci95.map_or_else(String::new, |[low, high]| format!("[{}, {}]", digits(low), digits(high)))
 }
