@@ -7,6 +7,7 @@ mod looks_locked;
 mod mutexes;
 mod rwlocks;
 mod stays_owner;
+mod upgrade;
 
 use lockwright::if_can;
 use lockwright::native::Native;
@@ -16,6 +17,7 @@ use lockwright::registry::{
 use mutexes::{OfTrait, ParkingLot013, PthreadMutex, PthreadSpin, StdMutex};
 use rwlocks::{OfRwTrait, ParkingLot013Rw, PthreadRwLock, StdRwLock};
 use stays_owner::StaysOwner;
+pub use upgrade::{UpgradeOperations, upgrade_of};
 
 /// A lock of another library.
 #[derive(Debug)]

@@ -121,7 +121,7 @@ impl RawLock for StdRwLock {
 
 /// A reader-writer lock that has `lock_api`'s traits.
 #[repr(align(64))]
-pub struct OfRwTrait<R>(R);
+pub struct OfRwTrait<R>(pub(crate) R);
 
 /// Making an owner a reader.
 pub trait MakeReader: lock_api::RawRwLock {
