@@ -7,30 +7,37 @@ const LINEAR_BITS: u32 = LINEAR.trailing_zeros();
 const STEPS: usize = LINEAR as usize / 2;
 const BUCKETS: usize = LINEAR as usize + (64 - LINEAR_BITS as usize) * STEPS;
 
-/// Counts of nanoseconds in log-linear buckets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Counts of nanoseconds in log-linear buckets. There are none before the first one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
     max: u64,
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Self { counts: vec![0; BUCKETS], total: 0, max: 0 }
-    }
-}
-
 impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.counts[bucket_of(value)] += 1;
+        let bucket = bucket_of(value);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.record_first(bucket),
+        }
         self.total += 1;
         self.max = self.max.max(value);
     }
+    #[cold]
+    fn record_first(&mut self, bucket: usize) {
+        self.counts = vec![0; BUCKETS];
+        self.counts[bucket] = 1;
+    }
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
+        if self.total == 0 {
+            self.clone_from(other);
+            return;
+        }
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
