@@ -9,12 +9,14 @@ mod on;
 mod real_use;
 mod section;
 mod sleepers;
+mod starve;
 mod workload;
 
 use crate::error::Error;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::latency::Waited;
+use crate::starved::Starved;
 use crate::stats::Histogram;
 use crate::stress::{Exercised, Stress};
 use crate::subject::Subject;
@@ -29,6 +31,7 @@ pub use on::{On, Scheduled};
 pub use real_use::{Needs, RealUse};
 pub use section::Section;
 use serde::Serialize;
+pub use starve::{StarveParams, StarveRole, ThreadPriority};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -90,7 +93,9 @@ impl CellSpec {
     /// `threshold` and its threads run on `nodes` NUMA nodes. A fixed amount of work is as long as it is.
     pub fn fairness_window(&self, threshold: FairnessThreshold, nodes: u32) -> FairnessWindow {
         let is_fixed_work = self.workload.is_fixed_work();
-        let waiters = if is_fixed_work { 0 } else { self.threads.saturating_sub(1) };
+        // What a starved thread shows, it shows in any time.
+        let has_no_need = is_fixed_work || matches!(self.workload, Workload::Starve(_));
+        let waiters = if has_no_need { 0 } else { self.threads.saturating_sub(1) };
         let waiters = waiters.try_into().unwrap_or(u32::MAX);
         FairnessWindow { threshold, nodes, waiters, locks: self.workload.locks() }
     }
@@ -111,8 +116,10 @@ pub struct Measurement {
     pub ops_per_s: f64,
     /// Waiting times, unless it was for [`Purpose::Throughput`].
     pub waits: Option<Histogram>,
-    /// The same by kind, if anybody has read.
+    /// The same by role, if a thread did anything but own.
     pub waited: Option<Waited>,
+    /// The waits of the thread of `starve` that waits.
+    pub starved: Option<Starved>,
     /// CPU seconds of all threads, in the machine's time.
     pub cpu_s: f64,
     /// Voluntary context switches of all threads.

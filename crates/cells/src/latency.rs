@@ -1,5 +1,6 @@
 //! Measuring how long it takes to get a lock, for any lock on any machine.
 
+use crate::cell::StarveRole;
 use crate::stats::Histogram;
 use lockwright::raw::{Order, RawLock};
 use lockwright::registry::Platform;
@@ -11,13 +12,17 @@ thread_local! {
     static WAITED: RefCell<Waited> = RefCell::default();
 }
 
-/// Waiting times of writers and of readers.
+/// Waiting times by what a thread waits for.
 #[derive(Clone, Debug, Default)]
 pub struct Waited {
     /// Those of owners.
     pub writers: Histogram,
     /// Those of readers, whether or not the lock lets several of them in at once.
     pub readers: Histogram,
+    /// Those of readers that become the owner.
+    pub upgraders: Histogram,
+    /// Those of threads that were notified on a condition variable: from then until they own the lock.
+    pub notified: Histogram,
 }
 
 impl Waited {
@@ -25,22 +30,38 @@ impl Waited {
     pub fn merge(&mut self, other: &Self) {
         self.writers.merge(&other.writers);
         self.readers.merge(&other.readers);
+        self.upgraders.merge(&other.upgraders);
+        self.notified.merge(&other.notified);
+    }
+    /// Those of the thread that waits again and again in a role.
+    pub fn of(&mut self, role: StarveRole) -> &mut Histogram {
+        match role {
+            StarveRole::Writer | StarveRole::Owner => &mut self.writers,
+            StarveRole::Reader => &mut self.readers,
+            StarveRole::Upgrader => &mut self.upgraders,
+            StarveRole::Notified => &mut self.notified,
+        }
     }
     /// Those of all threads.
     pub fn all(&self) -> Histogram {
         let mut all = self.writers.clone();
-        all.merge(&self.readers);
+        [&self.readers, &self.upgraders, &self.notified].iter().for_each(|it| all.merge(it));
         all
     }
-    /// The same, if anybody has read.
-    pub fn if_read(self) -> Option<Self> {
-        (self.readers.count() > 0).then_some(self)
+    /// The same, if a thread did anything but own.
+    pub fn if_roles(self) -> Option<Self> {
+        (self.all().count() > self.writers.count()).then_some(self)
     }
 }
 
 /// The waits recorded on this thread since the last call.
 pub fn take_waits() -> Waited {
     WAITED.take()
+}
+
+/// Records what a workload has timed itself on this thread.
+pub fn record(add: impl FnOnce(&mut Waited)) {
+    WAITED.with_borrow_mut(add);
 }
 
 /// Does `wait` and returns what it took, by the clock of `P`.

@@ -21,6 +21,7 @@ pub mod latency;
 pub mod native;
 pub mod random;
 pub mod simulated;
+pub mod starved;
 pub mod stats;
 pub mod stress;
 pub mod subject;

@@ -78,7 +78,7 @@ fn bench(spec: &CellSpec) -> (String, u64) {
         Workload::Counter { .. } => {
             format!(" {}", spec.workload.counter_typed().unwrap_or_default())
         }
-        Workload::Handoff { .. } | Workload::Aim7 { .. } => {
+        Workload::Handoff { .. } | Workload::Aim7 { .. } | Workload::Starve(_) => {
             format!(" {}", spec.workload.sleepers_typed())
         }
         Workload::Kbuild(knobs) => format!(" {}", typed(&knobs)),

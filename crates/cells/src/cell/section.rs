@@ -3,14 +3,16 @@
 use lockwright_workloads::handoff;
 use serde::Serialize;
 
-/// What the owner does in a section of `handoff` or of `sections`.
+/// What the owner does in a section of `handoff`, `sections` or `starve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// Computes.
+    /// Computes; in `starve`, until a time by the clock.
     Spin,
     /// Sleeps.
     Sleep,
+    /// Computes for that time on a CPU.
+    Compute,
 }
 
 impl Section {
@@ -19,6 +21,7 @@ impl Section {
         match self {
             Self::Spin => "spin",
             Self::Sleep => "sleep",
+            Self::Compute => "compute",
         }
     }
 }
@@ -26,7 +29,7 @@ impl Section {
 impl From<Section> for handoff::HandoffSection {
     fn from(section: Section) -> Self {
         match section {
-            Section::Spin => Self::Spin,
+            Section::Spin | Section::Compute => Self::Spin,
             Section::Sleep => Self::Sleep,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::real_use::RealUse;
 use super::section::Section;
+use super::starve::{StarveParams, StarveRole};
 use super::{kbuild, sleepers};
 use lockwright_workloads::counter::ReaderOrder;
 use lockwright_workloads::kbuild::BuildParams;
@@ -61,6 +62,8 @@ pub enum Workload {
         /// Percentage of the operations that only read.
         read_percent: u32,
     },
+    /// A thread that waits again and again next to others that always hold the lock.
+    Starve(StarveParams),
     /// What programs do with locks.
     #[serde(rename = "real-use")]
     RealUse(RealUse),
@@ -76,7 +79,9 @@ impl Workload {
     pub fn described(self) -> String {
         match (self, self.counter_typed()) {
             (_, Some(knobs)) => format!("counter ({knobs})"),
-            (Self::Handoff { .. }, _) => format!("handoff ({})", sleepers::typed(self)),
+            (Self::Handoff { .. } | Self::Starve(_), _) => {
+                format!("{} ({})", self.name(), sleepers::typed(self))
+            }
             _ => self.name().into(),
         }
     }
@@ -89,7 +94,11 @@ impl Workload {
             Self::Open1 => open1::part::ALL,
             Self::Readrandom => readrandom::part::ALL,
             Self::Handoff { .. } => handoff::part::ALL,
-            Self::Uncontended | Self::Kbuild(_) | Self::Aim7 { .. } | Self::RealUse(_) => &[],
+            Self::Uncontended
+            | Self::Kbuild(_)
+            | Self::Aim7 { .. }
+            | Self::Starve(_)
+            | Self::RealUse(_) => &[],
         }
     }
     /// The pause instructions in a section of a counter, if it is one.
@@ -136,6 +145,11 @@ impl Workload {
         match self {
             Self::Counter { readers: 1..100, .. } => (threads, threads),
             Self::Counter { readers: 100.., .. } => (threads, 0),
+            Self::Starve(StarveParams { role, .. }) => match role {
+                StarveRole::Writer | StarveRole::Upgrader => (threads - 1, 1),
+                StarveRole::Reader => (1, threads - 1),
+                StarveRole::Owner | StarveRole::Notified => (0, threads),
+            },
             Self::RealUse(it) => match it.readers() {
                 0 => (0, threads),
                 100.. => (threads, 0),
@@ -175,6 +189,7 @@ impl Workload {
             Self::Kbuild(_) => "kbuild",
             Self::Handoff { .. } => "handoff",
             Self::Aim7 { .. } => "aim7",
+            Self::Starve(_) => "starve",
             Self::RealUse(it) => it.name(),
         }
     }

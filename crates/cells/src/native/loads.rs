@@ -4,17 +4,20 @@ use super::checked::Checked;
 use super::locks;
 use super::real_use;
 use super::run::Load;
+use super::starve::Starve;
 use super::usage::Usage;
 use super::worker::NativeWorker;
 use crate::cell::{CellSpec, CondvarWaits, Purpose, Workload};
 use crate::erased::{self, AskCondvar, AskLockUntil, CapableVisitor, ErasedType, erase_in_larger};
 use crate::latency::Timed;
+use crate::starved::Starved;
 use crate::stress::{Exercised, Stress};
 use lockwright::capabilities::{CondvarLock, TimedLock};
 use lockwright::native::Native;
 use lockwright::platform::{Clock, Zeroed};
 use lockwright::raw::RawLock;
 use lockwright::registry::{LockRow, LockVisitor};
+use lockwright_peers::upgrade_of;
 use lockwright_workloads::{
     LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
     uncontended,
@@ -28,7 +31,11 @@ impl LockVisitor<Native> for LoadOf<'_> {
     type Output = Box<dyn Load>;
 
     fn visit<L: RawLock>(self, _row: &'static LockRow) -> Self::Output {
-        let is_long = matches!(self.0.workload, Workload::RealUse(it) if !it.is_short());
+        let is_long = match self.0.workload {
+            Workload::RealUse(it) => !it.is_short(),
+            Workload::Starve(_) => true,
+            _ => false,
+        };
         if self.0.purpose == Purpose::Throughput && !is_long {
             return load::<L>(self.0);
         }
@@ -50,6 +57,10 @@ impl CapableVisitor for ErasedLoad<'_> {
 
     fn visit<L: CondvarLock + TimedLock>(self) -> Self::Output {
         match (self.0.purpose, self.0.workload) {
+            (_, Workload::Starve(params)) => {
+                let upgrade = upgrade_of(self.0.lock.name());
+                Box::new(Starve::<L>::new(params, upgrade, self.0.threads))
+            }
             (Purpose::Torture(stress), _) => torture::<L>(self.0, stress),
             (_, Workload::RealUse(it)) => real_use::load::<L>(it, self.0.threads),
             (Purpose::Throughput | Purpose::Latency, _) => load::<Timed<Native, L>>(self.0),
@@ -76,6 +87,9 @@ impl Load for Chosen {
     }
     fn exercised(&self) -> Exercised {
         self.load.exercised()
+    }
+    fn starved(&self) -> Option<Starved> {
+        self.load.starved()
     }
     fn condvar_waits(&self) -> Option<CondvarWaits> {
         self.load.condvar_waits()
@@ -120,6 +134,7 @@ fn load<L: RawLock>(spec: &CellSpec) -> Box<dyn Load> {
             Box::new(Tasks::<L>::new(knobs))
         }
         Workload::RealUse(it) => real_use::short_load::<L>(it),
+        Workload::Starve(_) => unreachable!("it is a load for an erased lock"),
     }
 }
 

@@ -5,20 +5,24 @@ mod checked;
 mod compute;
 mod conduct;
 pub(crate) mod floor;
+mod forked;
 mod gate;
 mod loads;
 pub mod locks;
 mod neighbours;
 mod pairs;
+pub mod priority;
 mod real_use;
 mod run;
+mod starve;
 mod usage;
 mod worker;
 
 pub use usage::ForeignLoad;
 
 use crate::cell::{
-    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, Workload,
+    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, StarveParams,
+    Workload,
 };
 use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
@@ -83,7 +87,11 @@ impl LabMachine for NativeMachine {
             stress: spec.purpose.stress(),
             has_neighbours: spec.has_neighbours,
         };
-        run::run_threads(&plan, locks::visit(spec.lock, loads::LoadOf(spec)))
+        let run = || run::run_threads(&plan, locks::visit(spec.lock, loads::LoadOf(spec)));
+        match spec.workload {
+            Workload::Starve(StarveParams { role, forked: true, .. }) => forked::run(role, run),
+            _ => run(),
+        }
     }
     fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
         let used: BTreeSet<u32> = self
@@ -124,6 +132,11 @@ impl LabMachine for NativeMachine {
             && !locks::has(lock, needs)
         {
             return Some(locks::lacks(lock, needs));
+        }
+        if let Workload::Starve(StarveParams { role, .. }) = workload
+            && let Some(why) = starve::refuses(lock, role)
+        {
+            return Some(why);
         }
         let is_alone = workload == Workload::Uncontended;
         (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {

@@ -10,6 +10,7 @@ use super::worker::NativeWorker;
 use crate::cell::{CellError, CondvarWaits, EventCounts, Measurement};
 use crate::interrupt;
 use crate::latency::{Waited, take_waits};
+use crate::starved::Starved;
 use crate::stress::{Exercised, Stress};
 use lockwright::native::{count_events, event_count, reset_events};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -37,6 +38,10 @@ pub trait Load: Send + Sync + 'static {
     /// What the threads that it started itself have used so far.
     fn usage_of_others(&self) -> Usage {
         Usage::default()
+    }
+    /// How long its first thread waited, if the workload is about that. Only when all are done.
+    fn starved(&self) -> Option<Starved> {
+        None
     }
     /// How often the workload itself did something special.
     fn exercised(&self) -> Exercised {
@@ -252,7 +257,8 @@ fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measureme
         per_thread_ops: reports.iter().map(|report| report.ops_that_count).collect(),
         ops_per_s: total as f64 / window.as_secs_f64(),
         waits: (waits.count() > 0).then_some(waits),
-        waited: waited.if_read(),
+        waited: waited.if_roles(),
+        starved: load.starved(),
         cpu_s: reports.iter().map(|report| report.usage.cpu_s).sum(),
         voluntary_switches: reports.iter().map(|report| report.usage.voluntary_switches).sum(),
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),

@@ -52,6 +52,20 @@ impl Usage {
     }
 }
 
+/// Nanoseconds of CPU time of this thread so far.
+pub fn thread_cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live structure of the right type.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Nanoseconds in which this thread was ready to run and had no CPU, so far; 0 if the system does not tell.
+pub fn run_delay_ns() -> u64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split_whitespace().nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
 /// CPU seconds of `threads` of this process so far; `None` if one of them has ended.
 pub fn cpu_s_of(threads: &[libc::pid_t]) -> Option<f64> {
     threads.iter().map(|&thread| cpu_s_of_one(thread)).sum()

@@ -286,6 +286,9 @@ impl LabMachine for SimulatedMachine {
             let why = "threads that come and go run on this computer only: leave out --on";
             return Some(why.into());
         }
+        if let Workload::Starve(_) = workload {
+            return Some("`starve` runs on this computer only: leave out --on".into());
+        }
         if let Workload::RealUse(it) = workload
             && let Some(needs) = it.needs()
             && !locks::has(lock, needs)
@@ -342,6 +345,7 @@ impl LabMachine for SimulatedMachine {
             simulated_events: outcome.simulated_events,
             digest: Some(outcome.digest.to_string()),
             condvar_waits: None,
+            starved: None,
         })
     }
 

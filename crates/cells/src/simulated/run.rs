@@ -201,7 +201,7 @@ impl Cell<'_> {
             wall_ns,
             schedule: report.schedule,
             waits: waited.as_ref().map(Waited::all),
-            waited: waited.and_then(Waited::if_read),
+            waited: waited.and_then(Waited::if_roles),
             events,
             simulated_events: report.events,
             digest: report.digest,
@@ -275,6 +275,7 @@ fn spawn<'a, L: RawLock>(
             spawn_tasks::<L>(knobs, stage, parts);
         }
         Workload::RealUse(it) => unreachable!("`{}` has a way of its own", it.name()),
+        Workload::Starve(_) => unreachable!("it is refused"),
         Workload::Kbuild(knobs) => {
             let state = stage.simulation.alloc(kbuild::BuildState::<Sim>::zeroed());
             let locks = knobs.lock_count as usize;

@@ -30,7 +30,7 @@ const TIME_MAX_NS: u64 = 1_000_000_000;
 /// Where the help lists the parameters.
 const HEADING: &str = "Workload `kbuild` (a fixed amount of work, for --secs at most)";
 /// Where the help lists those that several workloads have.
-pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7` and `handoff`";
+pub const HANDOFF_HEADING: &str = "Workloads `kbuild`, `aim7`, `handoff` and `starve`";
 
 /// Parameters of `kbuild`; `aim7` and `handoff` have some of them.
 #[derive(Clone, Debug, Default, Args)]
@@ -57,7 +57,7 @@ pub struct BuildArgs {
     #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds)]
     pub compute_ns: Option<u64>,
     /// Time of work in the critical section [default: 150ns]; `handoff`: 1us, `aim7`: 500ns, or what
-    /// was fitted
+    /// was fitted; `starve`: 1ms, and each section has a half to one and a half of it
     #[arg(long, help_heading = HANDOFF_HEADING, value_name = "TIME", value_parser = nanoseconds)]
     pub section_ns: Option<u64>,
     /// Mean time of a sleep at the start of each unit; 0 is none [default: 0]

@@ -3,14 +3,16 @@
 mod build;
 mod machine;
 mod shard;
+mod starve;
 mod values;
 
 pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
 pub use machine::{MachineArgs, SIMULATED, SeedArgs, Switch};
 pub use shard::ShardArgs;
+pub use starve::{STARVE, STARVE_HEADING, STARVE_THREADS, StarveArgs};
 pub use values::{
-    between, count, long_hold, name, nested, number_of_machine, one_of, read_percent_renamed,
-    seconds, seconds_or_off, whole,
+    between, count, long_hold, name, nanoseconds, nested, number_of_machine, one_of,
+    read_percent_renamed, seconds, seconds_or_off, whole,
 };
 
 /// The options in `line`, as the commands that have them read them.

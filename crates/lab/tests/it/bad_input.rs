@@ -64,8 +64,6 @@ fn a_comparison_of_what_there_is_not_says_what_to_type() {
         ("compare --cell 'cs3-*'", "--cell takes"),
         ("compare --cell r80-cs1-t8", "r50-cs1-t8"),
         ("compare --cell sleep100us-w20-t9", "did you mean `sleep100us-w20-t8`?"),
-        ("compare --only mutex", "rwlock"),
-        ("compare --only rwlock --kind pair", "cannot be used with"),
         ("compare --on x5-5", "did you mean `x5-4`?"),
         ("compare --on x5-4 --cell churn-t4", "leave out --on"),
         ("compare --on x5-4 --cell q1/1/1-one+busy", "busy neighbours"),

@@ -163,6 +163,55 @@ fn quiet_means_quiet() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", stderr(&output));
 }
 
+/// A fifth of a second for each lock, short sections.
+const STARVE: &str =
+    "bench --workload starve --threads 4 --section-ns 200us --secs 0.2 --runs 1 --quiet";
+
+#[test]
+fn a_starved_thread_has_its_row_for_each_lock_with_the_sections_and_the_difference() {
+    let locks = "rwlock,rwlock-fair,percpu-rwlock,mutex,fair-mutex,semaphore,std,std-rwlock,parking_lot,parking_lot-rwlock";
+    let document = json(&format!("{STARVE} --lock {locks} --json -"));
+    assert_eq!(document["workload"]["role"], "writer");
+    let results = document["results"].as_array().expect("results");
+    assert_eq!(results.len(), locks.split(',').count());
+    for result in results {
+        let starving = &result["starving"];
+        has_fields(starving, &["waits", "p50_ns", "longest", "farthest", "window_longest_ns"]);
+        let wait = &starving["longest"];
+        let of = |key: &str| wait[key].as_u64().expect("nanoseconds");
+        assert!(of("wait_ns") > 0, "{result}");
+        assert_eq!(of("difference_ns"), of("wait_ns").saturating_sub(of("sections_ns")));
+        let shares = result["lock"].as_str().is_some_and(|name| name.contains("rwlock"));
+        assert_eq!(result["reader_wait_ns"].is_object(), shares, "{result}");
+        assert_eq!(result["readers"], 3);
+    }
+    let text = stdout(&lockwright(&format!("{STARVE} --lock {locks}")));
+    for words in ["sections", "difference", "overtaken", "tenth", "p99.9"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(locks.split(',').all(|name| text.lines().any(|line| line.starts_with(name))), "{text}");
+}
+
+#[test]
+fn each_role_waits_with_the_locks_that_have_it_also_in_a_forked_child() {
+    for (more, role) in [
+        ("--role upgrader --lock rwlock,rwlock-fair,parking_lot-rwlock --forked", "upgrader"),
+        ("--role reader --lock rwlock,std-rwlock --section spin", "reader"),
+        ("--role owner --lock mutex,std-rwlock --section compute --priority nice", "writer"),
+        ("--role notified --lock mutex,std,parking_lot --waiter-priority idle", "notified"),
+    ] {
+        let document = json(&format!("{STARVE} {more} --json -"));
+        for result in document["results"].as_array().expect("results") {
+            assert!(result["starving"]["waits"].as_u64() > Some(0), "{more}: {result}");
+            let waits = match role {
+                "writer" => &result["wait_ns"],
+                role => &result[format!("{role}_wait_ns")],
+            };
+            has_fields(waits, &["p999", "max"]);
+        }
+    }
+}
+
 #[test]
 fn more_threads_than_cpus_are_warned_about() {
     let cpus = std::thread::available_parallelism().expect("a number of CPUs").get();

@@ -10,12 +10,14 @@ const NAMED_BY_USERS: [&str; 7] =
     ["columns", "events", "key", "locks", "parameters", "spread", "tunables"];
 
 /// Commands that are quick and write, together, nearly every key.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "bench --lock mutex,std --threads 2 --runs 1 --secs 0.01",
     "bench --workload uncontended --lock floor,mutex --runs 1 --secs 0.01",
     "bench --on haswell-2s --vcpus 40 --lock hybrid --runs 1 --secs 0.01",
     "bench --on haswell-2s --vcpus 40 --workload kbuild --units 100 --lock mutex --runs 1",
     "compare --kind pair --peer std --runs 2 --secs 0.01",
+    "compare --only rwlock --cell sleep20us-w50-t8 --runs 2 --secs 0.01",
+    "bench --workload starve --lock rwlock,parking_lot-rwlock --role upgrader --secs 0.02 --runs 1",
     "torture --lock rwlock,busted-rw --secs 0.05",
     "explore --lock busted --client exclusion",
     "reproduce cna_v10_locktorture_x5_4 --quick",

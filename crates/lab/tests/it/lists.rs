@@ -87,7 +87,8 @@ fn every_machine_workload_and_event_is_listed() {
             "readrandom",
             "kbuild",
             "handoff",
-            "aim7"
+            "aim7",
+            "starve"
         ]
     );
     assert!(listed("events").contains(&"lock_pending".to_string()));

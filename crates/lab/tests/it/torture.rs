@@ -118,6 +118,26 @@ fn a_plain_torture_does_all_there_is_and_says_how_often() {
 }
 
 #[test]
+fn a_starved_thread_has_a_line_with_the_difference_and_a_busted_lock_fails() {
+    let line = "torture --workload starve --threads 4 --section-ns 200us --secs 0.3";
+    let output = lockwright(&format!("{line} --lock rwlock,std-rwlock,mutex"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["Starve: waits: ", " largest difference: ", " longest (median of ten windows): "]
+    {
+        assert_eq!(text.matches(words).count(), 3, "`{words}` in {text}");
+    }
+    let document = json(&format!("{line} --role reader --lock rwlock --json -"));
+    let result = &document["results"][0];
+    assert_eq!((&result["readers"], &result["writers"]), (&1.into(), &3.into()));
+    has_fields(&result["starving"], &["longest", "farthest"]);
+    assert!(result["reads"]["total"].as_u64() > Some(0), "{result}");
+    assert_eq!(document["stress"]["nested"], 0);
+    let busted = lockwright(&format!("{line} --lock busted --section compute"));
+    assert_eq!(busted.status.code(), Some(1), "{}", stdout(&busted));
+}
+
+#[test]
 fn what_is_switched_off_does_not_happen() {
     let document = json(&format!("torture --lock unfair --secs 0.05 {NOTHING} --json -"));
     let exercised = document["results"][0]["exercised"].as_object().expect("counts");

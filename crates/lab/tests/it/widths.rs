@@ -74,6 +74,7 @@ fn benchmarks_fit_a_terminal_of_80_columns() {
         "bench --workload counter --lock mutex,cna-hybrid-bounded --threads 1,2 --secs 0.002 --runs 2",
         "bench --lock mutex,hybrid-bounded,unfair --threads 16 --secs 0.002 --runs 1",
         "bench --workload kbuild --lock mutex,std --threads 1,2 --units 10 --unit-ops 10 --runs 2",
+        "bench --workload starve --lock percpu-rwlock,parking_lot-rwlock --secs 0.02 --runs 1",
         "bench --workload handoff --lock mutex,std --threads 1,2 --secs 0.002 --runs 2",
         "bench --on x5-4 --workload locktorture --lock cna-v10_limited,unfair --threads 8 --secs 0.0005",
         "bench --on x5-4 --lock cna,mcs --threads 2,8 --runs 2 --secs 0.0005 --cs-load 20,1",
@@ -88,6 +89,7 @@ fn comparisons_fit_a_terminal_of_80_columns() {
     all_fit(&[
         "compare --cells pair,read-pair-t2,cs1-t2,cs100-t8,r90-cs1-t2 --runs 2 --secs 0.002",
         "compare --cells cs20-t32 --ours hybrid-lock --peer std --runs 2 --secs 0.002",
+        "compare --only rwlock --cell sleep20us-w20-t8-both-random+busy,r90-cs1-t2 --runs 2 --secs 0.01",
         "compare --cells q10/10/10-one-timed,cs20us-x4-t32,rwmap-w10-t2+busy --runs 2 --secs 0.01",
     ]);
 }
@@ -96,6 +98,7 @@ fn comparisons_fit_a_terminal_of_80_columns() {
 fn tortures_and_explorations_fit_a_terminal_of_80_columns() {
     all_fit(&[
         "torture --lock cna-hybrid-bounded,qrwlock,busted-rw --secs 0.02",
+        "torture --workload starve --lock rwlock-fair --secs 0.05",
         "torture --on x5-4 --lock rwsem-v5_10_limit_rspin,busted --secs 0.001",
         "torture --on haswell-2s --vcpus 144 --lock unfair-backoff --secs 0.01",
         "explore --lock busted,cna --client exclusion --schedules 200",

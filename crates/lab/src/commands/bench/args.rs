@@ -1,8 +1,8 @@
 //! The arguments of `bench`.
 
 use crate::options::{
-    BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, ShardArgs, Switch, between, count,
-    long_hold, name, one_of, read_percent_renamed, seconds,
+    BuildArgs, HANDOFF_HEADING, MachineArgs, SIMULATED, ShardArgs, StarveArgs, Switch, between,
+    count, long_hold, name, one_of, read_percent_renamed, seconds,
 };
 use clap::Args;
 use lockwright_cells::cell::{ReaderOrder, Section};
@@ -77,7 +77,11 @@ pub struct BenchArgs {
     /// Parameters of `kbuild`, `handoff` and `aim7`.
     #[command(flatten)]
     pub build: BuildArgs,
-    /// What the owner does in its critical section: sleep or spin, for --section-ns [default: sleep]
+    /// Parameters of `starve`.
+    #[command(flatten)]
+    pub starve: StarveArgs,
+    /// What the owner does in its critical section, for --section-ns: sleep, spin, or compute, in which only time on
+    /// a CPU counts (`handoff` takes spin for compute) [default: sleep]
     #[arg(long, value_enum, help_heading = HANDOFF_HEADING, hide_possible_values = true)]
     pub section: Option<Section>,
 }

@@ -39,7 +39,7 @@ pub fn handoff(
     let section = section.unwrap_or(SECTION);
     let usual_ns = match section {
         Section::Sleep => fitted_ns.unwrap_or(SECTION_NS),
-        Section::Spin => SECTION_NS,
+        Section::Spin | Section::Compute => SECTION_NS,
     };
     let section_ns = sensible("--section-ns", args.section_ns.unwrap_or(usual_ns), 0, TIME_MAX_NS)?;
     Ok(Workload::Handoff { section, section_ns })

@@ -59,6 +59,16 @@ impl Report for BenchDocument {
                 ("reader_wait_ns_max", &|it| longest(it.reader_wait_ns)),
                 ("writer_wait_ns_max", &|it| longest(it.writer_wait_ns)),
                 ("cs_load", &|it| optional(it.cs_load)),
+                ("upgrader_wait_ns_max", &|it| longest(it.upgrader_wait_ns)),
+                ("notified_wait_ns_max", &|it| longest(it.notified_wait_ns)),
+                ("starving_waits", &|it| optional(it.starving.map(|it| it.waits))),
+                ("longest_wait_ns", &|it| optional(it.starving.map(|it| it.longest.wait_ns))),
+                ("longest_sections_ns", &|it| {
+                    optional(it.starving.map(|it| it.longest.sections_ns))
+                }),
+                ("longest_difference_ns", &|it| {
+                    optional(it.starving.map(|it| it.longest.difference_ns))
+                }),
             ],
         )
     }

@@ -5,6 +5,7 @@ use super::report::BenchDocument;
 use super::schedule::{Benchmark, Together};
 use super::{handoff_aim7, workloads};
 use crate::matrix::{self, Matrix};
+use crate::options::STARVE_THREADS;
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
 use lockwright_cells::cell::{LabMachine, Workload};
@@ -26,6 +27,8 @@ const WORK_DEFAULT_S: f64 = 60.0;
 const TASKS_DEFAULT_S: f64 = 0.02;
 /// A lock is kept for a waiter after 4 or 10 ms.
 const HANDOFF_DEFAULT_S: f64 = 0.1;
+/// Many waits, of which some are long.
+const STARVE_DEFAULT_S: f64 = 1.0;
 const DEFAULT_RUNS: u32 = 5;
 /// Of threads that share CPUs: each start state is a run already, and takes seconds.
 const SHARED_DEFAULT_RUNS: u32 = 1;
@@ -92,6 +95,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
     let usual = match workload {
         Workload::Uncontended => vec![1],
         Workload::Aim7 { .. } => vec![machine.cpus() * handoff_aim7::TASKS_PER_CPU],
+        Workload::Starve(_) => vec![STARVE_THREADS],
         _ => matrix::usual_threads(machine.cpus()),
     };
     let thread_counts =
@@ -102,6 +106,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
         (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
         (false, _, true) => SHARED_DEFAULT_S,
         _ if matches!(workload, Workload::Handoff { .. }) => HANDOFF_DEFAULT_S,
+        _ if matches!(workload, Workload::Starve(_)) => STARVE_DEFAULT_S,
         (false, true, false) => SIMULATED_DEFAULT_S,
         (false, false, false) => NATIVE_DEFAULT_S,
     };

@@ -192,7 +192,8 @@ impl Benchmark {
     /// simulated time: there it is done in every repetition instead of one more.
     fn batches(&self, lines: &[CellSpec]) -> Vec<Vec<(usize, CellSpec)>> {
         let is_shared = lines.iter().any(|line| line.scheduling.is_some());
-        let times_waits = self.workload != Workload::Uncontended;
+        // A starved thread times its waits itself, in every repetition.
+        let times_waits = !matches!(self.workload, Workload::Uncontended | Workload::Starve(_));
         let latency = (times_waits && !is_shared).then_some((self.runs, Purpose::Latency));
         let usual = if is_shared { Purpose::Latency } else { Purpose::Throughput };
         let all = (0..self.runs).map(|repetition| (repetition, usual)).chain(latency);

@@ -2,7 +2,7 @@
 
 use super::args::BenchArgs;
 use super::handoff_aim7;
-use crate::options::{LISTED, Switch};
+use crate::options::{LISTED, STARVE, Switch};
 use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
 use lockwright_cells::error::Error;
 use lockwright_repro::tables::SECTION_PART;
@@ -74,6 +74,11 @@ pub const WORKLOADS: &[ListedWorkload] = &[
         knobs: handoff_aim7::AIM7,
         is: "many tasks that take a lock for a short section, nine times in ten to write",
     },
+    ListedWorkload {
+        name: "starve",
+        knobs: STARVE,
+        is: "a thread waits again and again next to others that always hold the lock: how long, and beyond whose sections; natively",
+    },
 ];
 
 const CS_LOAD: u32 = 1;
@@ -107,6 +112,10 @@ pub fn asked(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Workload, Err
             handoff_aim7::handoff(args.section, &args.build, fitted_ns)?
         }
         "aim7" => handoff_aim7::aim7(&args.build, |part| machine.fitted_ns("aim7", part))?,
+        "starve" => {
+            let (section, section_ns) = (args.section, args.build.section_ns);
+            args.starve.workload(section, section_ns, &args.threads, machine)?
+        }
         "kbuild" => Workload::Kbuild(args.build.knobs(!args.machine.guest.vcpus.is_empty())?),
         _ => Workload::Uncontended,
     })
@@ -141,7 +150,8 @@ fn given(args: &BenchArgs) -> impl Iterator<Item = &'static str> {
         ("--long-hold", args.long_hold.is_some()),
         ("--section", args.section.is_some()),
     ];
-    own.into_iter().filter_map(|(flag, is)| is.then_some(flag)).chain(args.build.given())
+    let own = own.into_iter().filter_map(|(flag, is)| is.then_some(flag));
+    own.chain(args.build.given()).chain(args.starve.given())
 }
 
 /// True if locktorture holds the lock for 100 ms now and then. A simulation adds that by formula; natively it

@@ -5,13 +5,14 @@ use super::mix;
 use super::report::TortureDocument;
 use super::roles::Roles;
 use crate::matrix::{self, Matrix};
-use crate::options::MachineArgs;
+use crate::options::{MachineArgs, STARVE_THREADS};
 use crate::outcome::{exit_code, what_broke};
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_cells::error::Error;
 use lockwright_cells::interrupt;
+use lockwright_cells::native::locks::readers_share;
 use lockwright_cells::stress::Stress;
 use lockwright_cells::subject::Asked;
 use lockwright_report::{Outputs, Progress, foreign_load, warned};
@@ -39,11 +40,18 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let machine = machine.as_ref();
     let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
     let roles = Roles::asked(args, machine);
-    let thread_counts = thread_counts(args, machine, roles, usual.threads)?;
+    let starve = args.starve(machine)?;
+    let usual_threads = if starve.is_some() { STARVE_THREADS } else { usual.threads };
+    let thread_counts = thread_counts(args, machine, roles, usual_threads)?;
     let usual_s = thread_counts.kind().map_or(usual.secs, |_| SHARED_DEFAULT_S);
     let window_ns = matrix::window_ns(args.secs, usual_s)?;
-    let stress = mix::stress(&args.stress, machine, &thread_counts, window_ns)?;
-    let workload = Workload::Locktorture { long_hold: stress.long_hold_ns > 0 };
+    let mut stress = mix::stress(&args.stress, machine, &thread_counts, window_ns)?;
+    if starve.is_some() {
+        // While all threads pause, no thread holds the lock: only if it was asked for.
+        let stutter_ns = if args.stress.stutter.is_some() { stress.stutter_ns } else { 0 };
+        stress = Stress { long_hold_ns: 0, nested: 0, stutter_ns, ..stress };
+    }
+    let workload = starve.unwrap_or(Workload::Locktorture { long_hold: stress.long_hold_ns > 0 });
     let mut matrix = Matrix::new(machine, workload, &args.lock, thread_counts)?;
     roles.retain(&mut matrix.locks)?;
     let outputs = args.output.open()?;
@@ -57,7 +65,13 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let foreign = machines::watch(machine, progress);
     let stages = matrix.thread_counts.counts().iter().map(|&threads| {
         let of_lock = |Asked { subject: lock, .. }| {
-            let (threads, readers) = roles.of(lock, threads);
+            let (threads, readers) = match starve {
+                Some(starve) if readers_share(lock) => {
+                    (threads, starve.readers_and_writers(threads).0)
+                }
+                Some(_) => (threads, 0),
+                None => roles.of(lock, threads),
+            };
             let spec = move |scheduling| CellSpec {
                 lock,
                 workload,

@@ -26,6 +26,9 @@ impl<'a> Filled<'a> {
 
 /// The columns that say something about these results.
 pub fn contended(document: &BenchDocument) -> Sheet {
+    if let Workload::Starve(_) = document.workload {
+        return starving(document);
+    }
     let is_shared = document.results.iter().any(|result| result.start_state.is_some());
     let has_modes = document.results.iter().any(|result| result.mode_shares.is_some());
     let mut columns = keys(document, is_shared);
@@ -37,9 +40,7 @@ pub fn contended(document: &BenchDocument) -> Sheet {
     let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff { .. });
     columns.extend(if is_about_threads { threads(document) } else { vec![fewest_of_most()] });
     columns.extend(waits());
-    if document.results.iter().any(|result| result.reader_wait_ns.is_some()) {
-        columns.extend(longest_by_kind());
-    }
+    columns.extend(by_role(document));
     columns.extend(switches(document, is_shared));
     if document.workload.is_in_kernel() {
         columns.extend(wait_lock());
@@ -190,15 +191,61 @@ fn waits<'a>() -> Vec<Filled<'a>> {
     ]
 }
 
-/// The longest waits of readers and of writers.
-fn longest_by_kind<'a>() -> Vec<Filled<'a>> {
-    let longest = |get: fn(&BenchResult) -> Option<Waits>| {
-        if_fair(move |result| get(result).map_or("-".into(), |waits| duration(waits.max as f64)))
+/// A role, and the waits of threads in it.
+type RoleWaits = (&'static str, fn(&BenchResult) -> Option<Waits>);
+
+/// The rare and the longest waits of each role, if there are several.
+fn by_role<'a>(document: &BenchDocument) -> Vec<Filled<'a>> {
+    const ROLES: [RoleWaits; 4] = [
+        ("read", |result| result.reader_wait_ns),
+        ("write", |result| result.writer_wait_ns),
+        ("upgrade", |result| result.upgrader_wait_ns),
+        ("notified", |result| result.notified_wait_ns),
+    ];
+    let has = |(_, get): &RoleWaits| document.results.iter().any(|result| get(result).is_some());
+    let columns = |(role, get): RoleWaits| {
+        let wait = |of: fn(&Waits) -> u64| {
+            if_fair(move |it| get(it).map_or("-".into(), |waits| duration(of(&waits) as f64)))
+        };
+        [
+            Filled::number(&format!("{role} p99.9"), "", wait(|waits| waits.p999)),
+            Filled::number(&format!("longest {role} wait"), "", wait(|waits| waits.max)),
+        ]
     };
-    vec![
-        Filled::number("longest read wait", "", longest(|result| result.reader_wait_ns)),
-        Filled::number("longest write wait", "", longest(|result| result.writer_wait_ns)),
-    ]
+    ROLES.into_iter().filter(has).flat_map(columns).collect()
+}
+
+/// Workload `starve`.
+fn starving(document: &BenchDocument) -> Sheet {
+    const MEANS: [&str; 10] = [
+        "",
+        "",
+        "`>`: the others had stopped before it ended, and it would have been longer",
+        "of others in the longest wait, as far as the bound of a wait allows them: docs/lab.md",
+        "the longest wait without these sections; the bound is 10 ms and wake-ups",
+        "in these sections, while a thread had no CPU or overslept",
+        "how long the thread was ready to run in the longest wait, and had none",
+        "sections of threads that asked during the longest wait, and were served first",
+        "of any wait",
+        "the longest wait of each tenth of a run, and the median of them",
+    ];
+    let mut columns = keys(document, false);
+    let keys = columns.len();
+    columns.extend(throughput(document));
+    let some = document.results.iter().find_map(|result| result.starving);
+    let titles: Vec<&str> =
+        some.map_or(Vec::new(), |it| it.items().iter().map(|it| it.0).collect());
+    columns.extend(titles.iter().zip(MEANS).enumerate().map(|(at, (title, means))| {
+        let cell = move |result: &BenchResult| {
+            result.starving.map_or("-".into(), |it| it.items().swap_remove(at).1)
+        };
+        Filled::number(if at == 9 { "in windows" } else { title }, means, cell)
+    }));
+    columns.extend(by_role(document));
+    columns.extend(switches(document, false));
+    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
+    let rows = rows.collect();
+    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
 }
 
 /// How many CPUs were used, and how often threads lost theirs. Simulated threads with a CPU each keep

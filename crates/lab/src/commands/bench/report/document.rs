@@ -9,9 +9,9 @@ use lockwright_cells::error::Error;
 use lockwright_cells::latency::Waited;
 use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::native::locks::waiters_sleep;
-use lockwright_cells::stats::Summary;
+use lockwright_cells::stats::{Histogram, Summary};
 use lockwright_cells::subject::Subject;
-use lockwright_report::{Waits, foreign_load};
+use lockwright_report::{Starving, Waits, foreign_load};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -74,6 +74,14 @@ pub(super) struct BenchResult {
     pub(super) reader_wait_ns: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) writer_wait_ns: Option<Waits>,
+    /// The same for readers that become the owner, and for threads that were notified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) upgrader_wait_ns: Option<Waits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notified_wait_ns: Option<Waits>,
+    /// Workload `starve`: the waits of its thread that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) starving: Option<Starving>,
     pub(super) cpu_s: f64,
     pub(super) voluntary_switches: u64,
     pub(super) involuntary_switches: u64,
@@ -146,6 +154,10 @@ impl BenchResult {
         let rounded = |get| mean(get).round() as u64;
         let events = events(sample);
         let waited = waited(sample);
+        let of_role = |get: fn(&Waited) -> &Histogram| {
+            let waits = waited.as_ref().map(get).filter(|waits| waits.count() > 0);
+            waits.map(Waits::of)
+        };
         let (readers, writers) = workload.readers_and_writers(threads);
         let is_pair = workload == Workload::Uncontended && !runs.is_empty();
         Self {
@@ -169,11 +181,11 @@ impl BenchResult {
                 mean(|run| run.total_ops() as f64),
             ),
             wait_ns: waits(sample),
-            reader_wait_ns: waited.as_ref().map(|waited| Waits::of(&waited.readers)),
-            writer_wait_ns: waited
-                .as_ref()
-                .filter(|waited| waited.writers.count() > 0)
-                .map(|waited| Waits::of(&waited.writers)),
+            reader_wait_ns: of_role(|waited| &waited.readers),
+            writer_wait_ns: of_role(|waited| &waited.writers),
+            upgrader_wait_ns: of_role(|waited| &waited.upgraders),
+            notified_wait_ns: of_role(|waited| &waited.notified),
+            starving: Starving::of(runs.iter().filter_map(|run| run.starved.as_ref())),
             cpu_s: mean(|run| run.cpu_s),
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
             involuntary_switches: rounded(|run| run.involuntary_switches as f64),
@@ -203,7 +215,7 @@ fn waits(sample: &BenchRuns) -> Option<Waits> {
     Some(Waits::of(&all))
 }
 
-/// The same for readers and writers, if there were readers.
+/// The same by role, if threads did anything but own.
 fn waited(sample: &BenchRuns) -> Option<Waited> {
     let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
     let mut all = timed.next()?.clone();

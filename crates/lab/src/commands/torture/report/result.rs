@@ -1,8 +1,8 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
-use lockwright_cells::cell::{CellSpec, Measurement, On};
+use lockwright_cells::cell::{CellSpec, Measurement, On, StarveRole, Workload};
 use lockwright_cells::stress::{Exercised, Stress};
-use lockwright_report::{Waits, count, duration, is_terminal, setting, width};
+use lockwright_report::{Starving, Waits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
 use lockwright_workloads::locktorture::is_reader;
 use serde::Serialize;
@@ -58,6 +58,19 @@ impl TortureVerdict {
     }
 }
 
+/// Items in lines of at most `width`, each of which begins with `label`.
+fn labelled(label: &str, items: impl IntoIterator<Item = String>, width: usize) -> Vec<String> {
+    let mut lines = vec![label.to_string()];
+    for item in items {
+        let last = lines.len() - 1;
+        match lines[last].len() + item.len() <= width {
+            true => lines[last] += &item,
+            false => lines.push(format!("{label}{item}")),
+        }
+    }
+    lines
+}
+
 /// One lock with one number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct TortureResult {
@@ -85,6 +98,9 @@ pub struct TortureResult {
     reader_wait_ns: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     writer_wait_ns: Option<Waits>,
+    /// Workload `starve`: the waits of its thread that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    starving: Option<Starving>,
     pub(super) most_overtakes: Option<u32>,
     pub(super) exercised: Exercised,
     /// If the threads share simulated CPUs: how often one lost its CPU, and how often it slept.
@@ -137,7 +153,14 @@ impl TortureResult {
         let readers = spec.purpose.stress().readers;
         let of = |reads: bool| {
             let all = measured.per_thread_ops.iter().copied().enumerate();
-            let is_one = move |thread| is_reader(thread, spec.threads, readers) == reads;
+            let reads_alone = match spec.workload {
+                Workload::Starve(params) => params.role == StarveRole::Reader,
+                _ => false,
+            };
+            let is_one = move |thread| match reads_alone {
+                true => (thread == 0) == reads,
+                false => is_reader(thread, spec.threads, readers) == reads,
+            };
             Acquired::of(all.filter(move |&(thread, _)| is_one(thread)).map(|(_, ops)| ops))
         };
         let Acquired { total, max, min } = of(false);
@@ -163,6 +186,7 @@ impl TortureResult {
             wait_ns: measured.waits.as_ref().map(Waits::of),
             reader_wait_ns: waited.map(|waited| Waits::of(&waited.readers)),
             writer_wait_ns: waited.map(|waited| Waits::of(&waited.writers)),
+            starving: Starving::of(measured.starved.iter()),
             most_overtakes: measured.most_overtakes,
             exercised: measured.exercised,
             switches: spec.scheduling.map(|_| Switches {
@@ -275,13 +299,14 @@ impl TortureResult {
         items.extend(self.most_overtakes.map(|most| number("Most overtakes", most.into())));
         let longest = self.wait_ns.map_or("none".into(), |waits| duration(waits.max as f64));
         items.push(format!("  Longest wait: {longest}"));
-        let mut lines = vec![label.to_string()];
-        for item in items {
-            let last = lines.len() - 1;
-            match lines[last].len() + item.len() <= width {
-                true => lines[last] += &item,
-                false => lines.push(format!("{label}{item}")),
-            }
+        let mut lines = labelled(label, items, width);
+        if let Some(starving) = self.starving {
+            let items = starving.items().into_iter();
+            lines.extend(labelled(
+                "Starve:",
+                items.map(|(what, it)| format!("  {what}: {it}")),
+                width,
+            ));
         }
         lines
     }
