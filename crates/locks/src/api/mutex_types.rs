@@ -76,7 +76,8 @@ macro_rules! mutex_types {
         /// A handler that waits for a lock can hang if the interrupted thread holds that lock or is about to take it,
         /// or if the owner of that lock waits for one for which the interrupted thread waits.
         ///
-        /// A forked child may use a lock that its thread held. The lock does not work in memory that several processes
+        /// A forked child may use a lock that its thread held. It is as fair to the threads of the child as to those of
+        /// the parent, whose waiters do not exist in the child. The lock does not work in memory that several processes
         /// share.
         ///
         /// # Size and cost

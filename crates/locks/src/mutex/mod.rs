@@ -1,6 +1,7 @@
 #![doc = include_str!("README.md")]
 
 mod fair;
+mod life;
 mod spin;
 mod wait;
 
@@ -14,6 +15,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use fair::RawFairMutex;
+use life::{said_in, word_of};
 pub(crate) use wait::WokenHow;
 
 /// A thread owns the lock.
@@ -93,7 +95,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     }
     #[inline]
     fn try_lock(&self) -> bool {
-        self.take_free() || self.attempt() || P::has_forked() && self.take_abandoned()
+        self.take_free() || self.attempt()
     }
     #[inline]
     unsafe fn unlock(&self) {
@@ -113,8 +115,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.state);
         // ordering: Relaxed; nothing is read through it.
-        let seen = self.state.load(Relaxed);
-        seen & HELD != 0 || seen & GIVEN != 0 && !P::has_forked()
+        said_in::<P>(self.state.load(Relaxed)) & (HELD | GIVEN) != 0
     }
     fn word_is_legal(word: u32) -> bool {
         // Of the spinners: the state is not a lock word of the queued spinlock's kind.
@@ -180,10 +181,12 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
         loop {
+            let said = said_in::<P>(seen);
+            let given = word_of::<P>(said & !WOKEN | GIVEN);
             // held -> held and given, and no woken waiter sleeps again or has given up
             // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, seen & !WOKEN | GIVEN, Relaxed, Relaxed) {
-                Ok(_) => return seen,
+            match self.state.compare_exchange(seen, given, Relaxed, Relaxed) {
+                Ok(_) => return said,
                 Err(now) => seen = now,
             }
         }
@@ -235,10 +238,11 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     fn take_unreserved(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = self.state.load(Relaxed);
+        let said = said_in::<P>(seen);
         // free -> held
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
-        seen & (HELD | KEPT) == 0
-            && self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed).is_ok()
+        said & (HELD | KEPT) == 0
+            && self.state.compare_exchange(seen, said | HELD, Acquire, Relaxed).is_ok()
     }
 
     /// Takes the lock if no thread holds it and it is not given to one, also if it is reserved, and leaves what the
@@ -247,15 +251,18 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     fn attempt(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
-        while seen & (HELD | GIVEN) == 0 {
+        loop {
+            let said = said_in::<P>(seen);
+            if said & (HELD | GIVEN) != 0 {
+                return false;
+            }
             // free, reserved or not -> held, reserved or not
             // ordering: Acquire; F1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, seen | HELD, Acquire, Relaxed) {
+            match self.state.compare_exchange(seen, word_of::<P>(said | HELD), Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }
         }
-        false
     }
 
     /// A release where a thread may sleep.
@@ -289,15 +296,19 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         let keeps = if given == 0 { 0 } else { given | SLEEPERS };
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
-        while seen & given == given {
+        loop {
+            let said = said_in::<P>(seen);
+            if said & given != given {
+                return None;
+            }
+            let left = word_of::<P>(said & (RESERVED | keeps));
             // held -> free, or free and kept
             // ordering: Release; F1. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, seen & (RESERVED | keeps), Release, Relaxed) {
-                Ok(_) => return Some(seen),
+            match self.state.compare_exchange(seen, left, Release, Relaxed) {
+                Ok(_) => return Some(said),
                 Err(now) => seen = now,
             }
         }
-        None
     }
 
     /// Wakes a thread that sleeps for the lock at that address: one that was woken before if there is one, but

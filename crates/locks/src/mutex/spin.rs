@@ -1,7 +1,8 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
+use super::life::said_in;
 use super::wait::WokenHow;
-use super::{Between, GIVEN, HELD, KEPT, RawMutex};
+use super::{Between, GIVEN, HELD, KEPT, RESERVED, RawMutex};
 use crate::events::Event;
 use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound};
@@ -59,10 +60,10 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Looks for the lock to be free until a pause says that it is over, and tries to take it then, once. Returns
     /// `true` if it is taken. A reservation that no thread uses ends here.
     fn take_when_free(&self, mut pause: impl FnMut() -> bool) -> bool {
-        let is_free = |seen| seen & (HELD | given::<P>()) == 0;
+        let is_free = |seen| said_in::<P>(seen) & (HELD | GIVEN) == 0;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         match self.state.cond_load_bounded(Relaxed, UNTIL_OVER, is_free, &mut pause) {
-            Ok(seen) if seen & KEPT != 0 => self.take_abandoned(),
+            Ok(seen) if said_in::<P>(seen) & KEPT != 0 => self.take_abandoned(),
             Ok(_) => self.take_unreserved(),
             Err(_) => false,
         }
@@ -71,16 +72,17 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Takes a lock that is reserved and free for as long as one may be, and ends the reservation: the thread that
     /// made it has no CPU, and makes it again when it runs.
     #[cold]
-    pub(super) fn take_abandoned(&self) -> bool {
-        let is_used = |seen| seen & (HELD | given::<P>()) != 0 || seen & KEPT == 0;
+    fn take_abandoned(&self) -> bool {
+        let is_used = |seen| said_in::<P>(seen) & (HELD | KEPT) != RESERVED;
         let bound = Bound::nanoseconds(RESERVED_NS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let Err(seen) = self.state.cond_load_bounded(Relaxed, bound, is_used, || false) else {
             return false;
         };
+        let held = said_in::<P>(seen) & !RESERVED | HELD;
         // reserved -> held
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
-        self.state.compare_exchange(seen, seen & !KEPT | HELD, Acquire, Relaxed).is_ok()
+        self.state.compare_exchange(seen, held, Acquire, Relaxed).is_ok()
     }
 
     /// Spins in the queue, if there are a place and a node, and competes at its head. Returns `true` if the lock is
@@ -128,8 +130,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         queue::make_head::<P>(S::choose(id, me, turn));
     }
 
-    /// In a forked child, removes a queue of spinners that do not exist here from the word. A reservation by a
-    /// thread that does not exist here ends as any other that is not used.
+    /// In a forked child, removes a queue of spinners that do not exist here from the word.
     #[cold]
     fn bury_orphans(&self) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -142,11 +143,6 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
             }
         }
     }
-}
-
-/// What says of a free lock that a woken waiter is about to take it. In a forked child that one may not exist.
-fn given<P: ParkPlatform>() -> u32 {
-    if P::has_forked() { 0 } else { GIVEN }
 }
 
 /// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits

@@ -1,5 +1,6 @@
 //! Waiting asleep.
 
+use super::life::{said_in, word_of};
 use super::{
     Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND,
 };
@@ -109,26 +110,29 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         let state = &self.mutex.state;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = state.load(Relaxed);
-        while !self.may_take(seen) {
-            if seen & bits == bits {
+        loop {
+            let said = said_in::<P>(seen);
+            if self.may_take(said) {
+                return None;
+            }
+            if said & bits == bits {
                 return Some(seen);
             }
+            let next = word_of::<P>(said | bits);
             // held -> held, and a thread sleeps
             // ordering: Relaxed; what a woken thread has to see of the caller it sees by law S9. On failure Relaxed:
             // only a hint, re-checked.
-            match state.compare_exchange(seen, seen | bits, Relaxed, Relaxed) {
-                Ok(_) => return Some(seen | bits),
+            match state.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) => return Some(next),
                 Err(now) => seen = now,
             }
         }
-        None
     }
 
-    /// Returns `true` if the caller may take a lock that says this. In a forked child the thread for which it is
-    /// reserved may not exist.
-    fn may_take(&self, seen: u32) -> bool {
-        let is_for_others = || seen & KEPT != 0 && self.woken == WokenHow::No && !P::has_forked();
-        seen & HELD == 0 && !is_for_others()
+    /// Returns `true` if the caller may take a lock that says this.
+    fn may_take(&self, said: u32) -> bool {
+        let is_for_others = said & KEPT != 0 && self.woken == WokenHow::No;
+        said & HELD == 0 && !is_for_others
     }
 
     /// Tries to take the lock: for a moment if it was woken, otherwise once.
@@ -150,13 +154,15 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         let state = &self.mutex.state;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = state.load(Relaxed);
-        if !self.may_take(seen) {
+        let said = said_in::<P>(seen);
+        if !self.may_take(said) {
             return false;
         }
         let over = if self.is_overdue() { KEPT } else { GIVEN };
+        let held = word_of::<P>(said & !over | HELD);
         // free, reserved, given or not -> held, and reserved if another thread did that
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
-        let is_taken = state.compare_exchange(seen, seen & !over | HELD, Acquire, Relaxed).is_ok();
+        let is_taken = state.compare_exchange(seen, held, Acquire, Relaxed).is_ok();
         let says_so = is_taken && self.woken == WokenHow::OfMany;
         if says_so && self.mark.has_others([self.as_waiter, self.as_sleeper]) {
             // held -> held, and somebody sleeps
@@ -181,8 +187,9 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let mut seen = state.load(Relaxed);
         loop {
-            let is_held = seen & HELD != 0;
-            let next = if is_held { seen & !KEPT | WOKEN } else { 0 };
+            let said = said_in::<P>(seen);
+            let is_held = said & HELD != 0;
+            let next = if is_held { said & !KEPT | WOKEN } else { 0 };
             // held -> held, and somebody has to be woken; free -> free
             // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
             match state.compare_exchange(seen, next, Relaxed, Relaxed) {

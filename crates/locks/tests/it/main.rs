@@ -11,6 +11,7 @@ mod fork;
 mod forwarded;
 mod fresh;
 mod hooked;
+mod kept;
 mod kernel_word;
 mod limits;
 mod mutex;
