@@ -1,9 +1,12 @@
 //! The mutex whose every unlock is fair.
 
 use super::alone;
+use super::hooked::{BEFORE_WAKE, Hooked};
 use super::mutex::{await_sleep, this_thread};
+use lockwright::mutex::RawMutex;
+use lockwright::raw::RawLock;
 use lockwright::{FairMutex, FairMutexGuard, MappedFairMutexGuard};
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,6 +86,83 @@ fn threads_exclude_each_other_and_none_is_forgotten() {
         }
     });
     assert_eq!(*mutex.lock(), [4 * ROUNDS; 2]);
+}
+
+/// A mutex whose owner does something before each wake-up of its release, where other threads may come, too.
+struct Interrupted {
+    lock: RawMutex<Hooked>,
+    /// The thread that sleeps for it.
+    sleeper: AtomicI32,
+    /// What the word said while that one held the lock.
+    seen: AtomicU32,
+}
+
+impl Interrupted {
+    const fn new() -> Self {
+        Self { lock: RawMutex::INIT, sleeper: AtomicI32::new(0), seen: AtomicU32::new(0) }
+    }
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the lock begins with an atomic word of 32 bits.
+        unsafe { &*(&raw const self.lock).cast() }
+    }
+    /// The owner releases the lock fairly, while a thread sleeps for it.
+    fn run(&'static self, before_wake: fn()) {
+        self.lock.lock();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                self.sleeper.store(this_thread(), Relaxed);
+                self.lock.lock_asleep();
+                self.seen.store(self.word().load(Relaxed), Relaxed);
+                // SAFETY: taken above.
+                unsafe { self.lock.unlock() };
+            });
+            await_sleep(&self.sleeper);
+            BEFORE_WAKE.set(Some(before_wake));
+            // SAFETY: taken above.
+            unsafe { self.lock.unlock_fair() };
+            BEFORE_WAKE.set(None);
+        });
+    }
+}
+
+const HELD: u32 = 1;
+const SLEEPERS: u32 = 2;
+const WOKEN: u32 = 4;
+const KEPT: u32 = 24;
+
+/// As where many threads wait with deadlines: whenever one was woken, another that was gives up.
+#[test]
+fn a_fair_release_ends_after_two_attempts_however_many_waiters_give_up() {
+    static MUTEX: Interrupted = Interrupted::new();
+    static GIFTS: AtomicU32 = AtomicU32::new(0);
+    fn give_up() {
+        BEFORE_WAKE.set(Some(give_up));
+        let gives_up = |word| {
+            let is_gift = word & HELD != 0 && word & KEPT != 0 && GIFTS.load(Relaxed) < 10;
+            is_gift.then_some(word & !KEPT | WOKEN)
+        };
+        if MUTEX.word().fetch_update(Relaxed, Relaxed, gives_up).is_ok() {
+            GIFTS.fetch_add(1, Relaxed);
+            // It may have been woken before. It finds the lock held and sleeps again.
+            await_sleep(&MUTEX.sleeper);
+        }
+    }
+    let _alone = alone();
+    MUTEX.run(give_up);
+    assert_eq!(GIFTS.load(Relaxed), 2);
+}
+
+/// The thread that the release has woken need not see the count of that waiter in the mark, and so does not say itself
+/// that others sleep.
+#[test]
+fn a_fair_release_keeps_what_a_waiter_says_after_the_wake_up() {
+    static MUTEX: Interrupted = Interrupted::new();
+    fn comes_to_sleep() {
+        MUTEX.word().fetch_or(SLEEPERS, Relaxed);
+    }
+    let _alone = alone();
+    MUTEX.run(comes_to_sleep);
+    assert_eq!(MUTEX.seen.load(Relaxed) & SLEEPERS, SLEEPERS);
 }
 
 #[test]
