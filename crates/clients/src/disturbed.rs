@@ -2,7 +2,7 @@
 //! like other clients.
 
 use crate::ClientVisitor;
-use crate::fork::{self, InChild, Notifies};
+use crate::fork::{self, GivesInChild, InChild, Notifies};
 use crate::handler::{
     self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
 };
@@ -54,6 +54,7 @@ clients_of_types! { of_type, visit_of_type, P;
         handler::ATTEMPTS => InHandler<P, RawMutex<P>, TimedAttempts>;
         handler::NOTIFIED => Notified<P>;
         fork::FORK => InChild<P, RawMutex<P>>;
+        fork::FAIR => GivesInChild<P>;
         fork::CONDVAR => Notifies<P>;
     }
     RawCnaMutex<P> { handler::ATTEMPTS => InHandler<P, RawCnaMutex<P>, TimedAttempts>; }
@@ -121,6 +122,7 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         upgrade::GIVES_UP_IN_HANDLER,
         resilient::IN_HANDLER,
         fork::FORK,
+        fork::FAIR,
         fork::CONDVAR,
         fork::PERMITS,
         slots::SLOTS,
@@ -139,7 +141,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 41);
+        assert_eq!(names.len(), 42);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

@@ -4,7 +4,8 @@
 
 use crate::handler::{Asks, Deadlines, GiveUpAt, Way, drawn};
 use crate::shared::Twins;
-use crate::{Client, Fork};
+use crate::{BeginInChild, Client, Fork};
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::capabilities::TimedLock;
 use lockwright::condvar::RawCondvar;
@@ -20,6 +21,8 @@ pub const FORK: &str = "fork";
 pub const CONDVAR: &str = "condvar-fork";
 /// What [`ForkedPermits`] is selected by.
 pub const PERMITS: &str = "semaphore-fork";
+/// What [`GivesInChild`] is selected by.
+pub const FAIR: &str = "mutex-fork";
 
 /// What a thread does with a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,6 +296,136 @@ impl<P: Platform> Client for Notifies<P> {
         }
         self.watched.give_back(thread, OWNS);
         self.changed.notify_all();
+        self.forks(thread, false);
+    }
+    fn finish(&self) {
+        assert!(self.watched.lock.try_lock(), "the mutex is held when nobody holds it");
+        self.watched.give_back(0, OWNS);
+    }
+}
+
+/// This many threads are the parent's. The others begin in the child.
+const PARENTS: usize = 2;
+/// The thread that has forked has not asked for the mutex yet.
+const SOON: u32 = 0;
+/// It owns it.
+const OWNED: u32 = 1;
+/// It cannot have it.
+const NEVER: u32 = 2;
+
+/// The first threads hand a mutex over and may fork before, meanwhile and after. What they have left in the mutex keeps
+/// no thread of the child out. Other threads begin in the child and sleep for the mutex. If the thread that has forked
+/// gives it to one of them, no attempt takes it again before one of them has had it.
+pub struct GivesInChild<P: Platform> {
+    watched: Watched<P, RawMutex<P>>,
+    phase: P::U32,
+    /// How often a thread that began in the child has had the mutex. What no lock depends on.
+    turns: AtomicU64,
+    begin_in_child: BeginInChild,
+}
+
+impl<P: Platform> GivesInChild<P> {
+    /// Hands the mutex over. For its owner. Returns true if it is given to a thread.
+    fn give(&self, thread: usize) -> bool {
+        self.watched.set(thread, State::Between);
+        // SAFETY: called by the owner.
+        let is_given = unsafe { self.watched.lock.unlock_fair_told() };
+        self.watched.set(thread, State::Away);
+        is_given
+    }
+    fn enter(&self, phase: u32) {
+        self.phase.store(phase, Relaxed);
+        P::futex_wake(&raw const self.phase, u32::MAX);
+    }
+    fn child(&self, thread: usize, is_owner: bool) {
+        if is_owner {
+            self.give(thread);
+        }
+        let until = UNTIL[drawn::<P>(UNTIL.len())];
+        if !self.watched.ask_in_child(thread, Way { until, ..OWNS }) {
+            return self.enter(NEVER);
+        }
+        self.enter(OWNED);
+        // In a sleep that ends for no reason the thread would become one that was woken, which may take it.
+        for until in [GiveUpAt::Attempt, GiveUpAt::Past] {
+            // The others may fall asleep meanwhile.
+            P::futex_wait(&self.phase, OWNED, Some(P::now_ns() + 1));
+            let before = self.turns.load(Relaxed);
+            let is_given = self.give(thread);
+            if self.watched.ask(thread, Way { until, ..OWNS }) {
+                let is_next = self.turns.load(Relaxed) == before;
+                assert!(
+                    !is_given || !is_next,
+                    "{until:?}: the mutex is given, and taken by another"
+                );
+            } else {
+                self.watched.lock.lock_asleep();
+            }
+            self.watched.work(OWNS);
+        }
+        self.give(thread);
+    }
+    /// Returns true if the thread is done.
+    fn forks(&self, thread: usize, is_owner: bool) -> bool {
+        let is_child = self.watched.forks();
+        if is_child {
+            self.child(thread, is_owner);
+        }
+        is_child
+    }
+    fn waits_in_child(&self) {
+        while self.phase.load(Relaxed) == SOON {
+            P::futex_wait(&self.phase, SOON, None);
+        }
+        if self.phase.load(Relaxed) == NEVER {
+            return;
+        }
+        for _ in 0..2 {
+            self.watched.lock.lock_asleep();
+            self.turns.fetch_add(1, Relaxed);
+            self.watched.work(OWNS);
+            // SAFETY: taken above.
+            unsafe { self.watched.lock.unlock() };
+        }
+    }
+}
+
+impl<P: Platform> Client for GivesInChild<P> {
+    const NAME: &'static str = FAIR;
+
+    fn new(threads: usize) -> Self {
+        Self {
+            watched: Watched::new(threads),
+            phase: Zeroed::zeroed(),
+            turns: AtomicU64::new(0),
+            begin_in_child: || false,
+        }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn set_fork(&mut self, fork: Fork) {
+        self.watched.fork = fork;
+    }
+    fn set_begin_in_child(&mut self, begin: BeginInChild) {
+        self.begin_in_child = begin;
+    }
+    fn body(&self, thread: usize) {
+        if thread >= PARENTS {
+            if (self.begin_in_child)() {
+                self.waits_in_child();
+            }
+            return;
+        }
+        if self.forks(thread, false) {
+            return;
+        }
+        self.watched.set(thread, State::Between);
+        self.watched.lock.lock_asleep();
+        self.watched.set(thread, State::Writes);
+        self.watched.work(OWNS);
+        if self.forks(thread, true) {
+            return;
+        }
+        self.give(thread);
         self.forks(thread, false);
     }
     fn finish(&self) {

@@ -94,7 +94,7 @@ bugs! {
         what: "In the slow path, the head of the queue or a thief takes the lock by an exchange with no acquire ordering. Its critical section may not see what the last owner wrote.",
         source: "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
         edits: [
-            relax "mutex/wait.rs": "state.compare_exchange(seen, seen & !over | HELD, Acquire, Relaxed).is_ok()",
+            relax "mutex/wait.rs": "state.compare_exchange(seen, held, Acquire, Relaxed).is_ok()",
             relax "qspinlock/pv/bounded.rs":
                 "word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed)",
             relax "qspinlock/pv/bounded.rs":
@@ -164,7 +164,7 @@ bugs! {
         source: "our own finding, by random programs",
         shown_by: [("mutex", "mutex-timed")],
         edits: [
-            change "mutex/wait.rs": "seen & !KEPT | WOKEN" => "seen & !RESERVED | WOKEN",
+            change "mutex/wait.rs": "said & !KEPT | WOKEN" => "said & !RESERVED | WOKEN",
         ],
     }
     "91" LateForSleep in MUTEX, seen LATE {

@@ -149,7 +149,7 @@ bugs! {
         source: OURS,
         tests: [native("results::attempts_on_a_mutex_have_the_results_of_the_table")],
         edits: [
-            change "mutex/mod.rs": "seen & (HELD | GIVEN) == 0" => "seen & (HELD | KEPT) == 0",
+            change "mutex/mod.rs": "said & (HELD | GIVEN) != 0" => "said & (HELD | KEPT) != 0",
         ],
     }
     "105" FreeAndRefusedToReaders in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
@@ -217,6 +217,39 @@ bugs! {
         source: OURS,
         tests: [BEHIND_A_READER],
         edits: [change "rwlock/sleepers.rs": "is_read && P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS" => "false"],
+    }
+    "125" LostInChild in &["mutex"], seen EDIT {
+        what: "In a forked child no reservation counts, because a thread of the parent may have made it. Newly arriving threads take a lock that was given to a thread of the child.",
+        source: OURS,
+        tests: [
+            native("kept::a_mutex_that_is_given_to_a_thread_of_a_forked_child_is_for_that_thread"),
+            native("kept::a_mutex_that_is_reserved_for_a_thread_of_a_forked_child_is_kept_from_newcomers"),
+            DISTURBED,
+        ],
+        edits: [
+            change "mutex/mod.rs": "said & (HELD | GIVEN) != 0"
+                => "said & HELD != 0 || said & GIVEN != 0 && P::epoch() == 0",
+            change "mutex/wait.rs": "said & KEPT != 0 && self.woken == WokenHow::No"
+                => "said & KEPT != 0 && self.woken == WokenHow::No && P::epoch() == 0",
+        ],
+    }
+    "126" KeptForTheGone in &["mutex"], seen NATIVE_EDIT {
+        what: "A forked child believes that a lock was given to a thread that does not exist there. No thread of the child gets it.",
+        source: OURS,
+        tests: [native("kept::a_forked_child_takes_a_mutex_that_was_kept_for_a_thread_of_its_parent")],
+        edits: [change "mutex/life.rs": "word & !SAID != P::epoch() << LIFE_SHIFT" => "false"],
+    }
+    "127" GivesForEver in &["mutex"], seen NATIVE_EDIT {
+        what: "A fair release begins anew whenever the waiter that it woke has given up, however often that happens. With enough waiters that have deadlines it ends only if they are slow.",
+        source: OURS,
+        tests: [native("fair_mutex::a_fair_release_ends_after_two_attempts_however_many_waiters_give_up")],
+        edits: [change "mutex/mod.rs": "0..GIFTS_MAX" => "0..GIFTS_MAX.max(u32::MAX)"],
+    }
+    "128" SleepersDropped in &["mutex"], seen NATIVE_EDIT {
+        what: "A fair release takes off the lock what a waiter says after the wake-up. The woken waiter need not see the count of that one, and does not say it again.",
+        source: OURS,
+        tests: [native("fair_mutex::a_fair_release_keeps_what_a_waiter_says_after_the_wake_up")],
+        edits: [change "mutex/mod.rs": "given | SLEEPERS" => "given"],
     }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
         what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",

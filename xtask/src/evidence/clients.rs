@@ -48,8 +48,8 @@ const KEPT: &[(&str, &str)] = &[
     ),
     (
         "handler handler-timed semaphore-handler condvar-handler resilient-handler once-call-handler \
-         rwlock-upgrade-handler rwlock-upgrade-timed-handler seqlock-pair-handler fork condvar-fork semaphore-fork \
-         slots-fork",
+         rwlock-upgrade-handler rwlock-upgrade-timed-handler seqlock-pair-handler fork mutex-fork condvar-fork \
+         semaphore-fork slots-fork",
         DISTURBED,
     ),
 ];

@@ -143,11 +143,24 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// # Safety
     /// The caller holds the lock.
     pub unsafe fn unlock_fair(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.unlock_fair_told() };
+    }
+
+    /// The same. Returns `true` if the lock is given to a thread.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+    #[inline(always)]
+    pub unsafe fn unlock_fair_told(&self) -> bool {
         let mark = Mark::<P>::of(&self.state);
-        if !mark.has_others([None, None]) || !self.give(mark) {
+        let is_given = mark.has_others([None, None]) && self.give(mark);
+        if !is_given {
             // SAFETY: the caller holds the lock.
             unsafe { self.unlock() };
         }
+        is_given
     }
 
     /// Wakes a waiter and releases the lock for it. Returns `false`, with the lock held, if no thread sleeps, or if

@@ -216,6 +216,10 @@ pub const CLIENTS: &[Client] = &[
     ),
     ("fork", "a forked child may use a lock that its parent's threads were using"),
     (
+        "mutex-fork",
+        "a mutex that is given to a thread of a forked child is for that thread, and for no gone one",
+    ),
+    (
         "condvar-fork",
         "a forked child has no other waiters to notify, and its own waits end at their deadlines",
     ),
