@@ -3,8 +3,14 @@
 //! The threads for which a parent's threads did that do not exist in a forked child. So the word carries the fork epoch
 //! as well, and what it says with another epoch than that of the process it does not say.
 
-use super::{GIVEN, KEPT};
 use crate::park::ParkPlatform;
+
+/// Free, it is for threads that were woken only, until one takes it that was woken 4 ms ago.
+pub(super) const RESERVED: u32 = 8;
+/// Free, and a thread that was woken takes it. Held, its owner is about to give it to one.
+pub(super) const GIVEN: u32 = 16;
+/// While it is free, newly arriving threads may not take it.
+pub(super) const KEPT: u32 = RESERVED | GIVEN;
 
 /// Where the epoch begins in the word: its lowest 27 bits.
 const LIFE_SHIFT: u32 = GIVEN.trailing_zeros() + 1;

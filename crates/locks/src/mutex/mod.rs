@@ -15,7 +15,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use fair::RawFairMutex;
-use life::{said_in, word_of};
+use life::{GIVEN, KEPT, RESERVED, said_in, word_of};
 pub(crate) use wait::WokenHow;
 
 /// A thread owns the lock.
@@ -24,13 +24,6 @@ const HELD: u32 = 1;
 const SLEEPERS: u32 = 2;
 /// A thread that was woken sleeps again, or somebody has to be woken for another reason.
 const WOKEN: u32 = 4;
-/// Free, it is for threads that were woken only, until one takes it that was woken 4 ms ago.
-const RESERVED: u32 = 8;
-/// Free, and a thread that was woken takes it. Held, its owner is about to give it to one.
-const GIVEN: u32 = 16;
-/// While it is free, newly arriving threads may not take it.
-const KEPT: u32 = RESERVED | GIVEN;
-
 /// The kind of a sleeper that was not woken before.
 const SLEEPER_KIND: u32 = 1;
 /// The kind of one that was: it is woken first.

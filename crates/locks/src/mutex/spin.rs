@@ -1,8 +1,8 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
-use super::life::said_in;
+use super::life::{GIVEN, KEPT, RESERVED, said_in};
 use super::wait::WokenHow;
-use super::{Between, GIVEN, HELD, KEPT, RESERVED, RawMutex};
+use super::{Between, HELD, RawMutex};
 use crate::events::Event;
 use crate::park::ParkPlatform;
 use crate::platform::{Atomic, Bound};

@@ -1,9 +1,7 @@
 //! Waiting asleep.
 
-use super::life::{said_in, word_of};
-use super::{
-    Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND,
-};
+use super::life::{GIVEN, KEPT, RESERVED, said_in, word_of};
+use super::{Between, HELD, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND};
 use crate::events::Event;
 use crate::park::{Counted, Mark, ParkPlatform};
 use crate::platform::{Atomic, AtomicInt};

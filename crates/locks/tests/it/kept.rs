@@ -208,7 +208,7 @@ fn a_mutex_that_is_reserved_for_a_thread_of_a_forked_child_is_kept_from_newcomer
 }
 
 /// In a child each way takes the lock, and what the word said of a thread of the parent is gone. Returns `false` if it
-/// did not say `kept` any more when the child was made.
+/// no longer said `kept` when the child was made.
 fn each_way_takes_what_was(kept: u32, lock: &'static RawMutex<Native>) -> bool {
     WAYS.iter().enumerate().all(|(at, take)| {
         let status = await_child(start_child(How::Fork, || {

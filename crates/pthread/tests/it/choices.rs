@@ -28,6 +28,13 @@ fn each_policy_loses_nothing_and_an_unknown_one_is_said() {
 }
 
 #[test]
+fn with_fair_an_owner_does_not_overtake_a_thread_that_sleeps_in_forked_children_either() {
+    let mut program = with_library(&compiled("handed", "cc"));
+    program.env("LOCKWRIGHT_POLICY", "fair");
+    assert_eq!(run(program), "0 0 0 ");
+}
+
+#[test]
 fn no_message_ends_a_program_whose_standard_error_nobody_reads() {
     let variables =
         ["LOCKWRIGHT_POLICY", "LOCKWRIGHT_VERBOSE", "LOCKWRIGHT_MEMBARRIER", "LOCKWRIGHT_A"];
