@@ -219,7 +219,7 @@ bugs! {
         what: "The granter does not look whether the waiter that it grants has left. The waiters behind that one wait for ever.",
         source: "design: a waiter that may leave is granted by an exchange",
         edits: [
-            change "qspinlock/timed.rs": "to.locked.swap(grant.value, Release) != LEFT"
+            change "qspinlock/timed.rs": "to.locked.compare_exchange(0, grant.value, Release, Relaxed).is_ok()"
                 => "to.locked.swap(grant.value, Release) <= LEFT",
         ],
     }

@@ -251,6 +251,22 @@ bugs! {
         tests: [native("fair_mutex::a_fair_release_keeps_what_a_waiter_says_after_the_wake_up")],
         edits: [change "mutex/mod.rs": "given | SLEEPERS" => "given"],
     }
+    "129" ReleasedOnTheWay in &["qspinlock", "cna"], seen NATIVE_EDIT {
+        what: "An owner that passes the node of a waiter that has left releases it at once. The thread of that waiter queues again, and leaves again, before the owner has come to the next head.",
+        source: OURS,
+        tests: [Test {
+            package: "lockwright",
+            program: &["--lib"],
+            name: "qspinlock::timed::tests::a_thread_whose_node_was_passed_cannot_leave_another_one_before_there_is_a_head",
+            checker: Checker::Native,
+        }],
+        edits: [
+            change "qspinlock/timed.rs": "passed = grant.to.code();"
+                => r"passed = TailCode::NONE;
+            // SAFETY: a bug.
+            unsafe { P::release_node(grant.to) };",
+        ],
+    }
     "172" ClearedEarly in RESILIENT_IN_PROGRAMS, seen EXPLORED_EDIT {
         what: "An owner clears the entry in its table before it releases the lock. A signal handler in between waits for its own thread until the time is over.",
         source: "Linux 6.15 to 6.17, where an interrupt that cannot be masked does",

@@ -22,7 +22,9 @@
 //!
 //! *How many nodes stay.* A thread that has left a node in a queue does not queue with a deadline before the node was
 //! released: it competes for the word then, as if no node were left. So there is at most one such node for each thread.
-//! They are all behind a waiter that is there: the head is never one of them.
+//! They are all behind a waiter that is there: the head is never one of them. An owner that passes them on its way to
+//! the next head releases them when it has made that one the head. So it passes one node of each thread at most: a
+//! thread that gives up again and again does not keep it.
 //!
 //! A deadline is looked at every 64 looks at the lock, a few microseconds. A waiter that leaves as the head waits for
 //! the link of the next waiter, which comes at once if the thread of this one has a CPU.
@@ -31,7 +33,7 @@
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | Q3 | `locked.swap` in `deliver_if_there`, Release | `locked` in `wait_for_grant`, Acquire | as for every grant |
+//! | Q3 | `locked.compare_exchange` in `deliver_if_there`, Release | `locked` in `wait_for_grant`, Acquire | as for every grant |
 //!
 //! To leave orders nothing. What the thread has written to its node is published by Q1 and Q2. After it has left it
 //! does not touch the node, and what it read there before is no newer than its own exchange.
@@ -40,7 +42,7 @@ use super::queue::{count_nesting, join};
 use super::{Alone, Grant, QSpinlock, Spin, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Clock};
-use crate::queue::{NodeId, QNode, QueuePlatform, look_for_grant, node};
+use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, look_for_grant, node};
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -177,19 +179,33 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     #[cold]
     pub(super) fn deliver_if_there(&self, grant: Grant) {
         let mut next = Some(grant);
+        // The last node that was passed; each links to the one before.
+        let mut passed = TailCode::NONE;
         while let Some(grant) = next {
             if !grant.to.may_leave() {
-                return self.deliver(grant);
+                self.deliver(grant);
+                break;
             }
             let to = node::<P>(grant.to);
-            // ordering: Release; Q3.
-            if to.locked.swap(grant.value, Release) != LEFT {
-                return W::kick(&self.word, grant.to);
+            // ordering: Release; Q3. On failure Relaxed: its thread has left, and published nothing.
+            if to.locked.compare_exchange(0, grant.value, Release, Relaxed).is_ok() {
+                W::kick(&self.word, grant.to);
+                break;
             }
             let turn = S::become_head(grant.to, to, grant.value);
             next = self.leave_as_head(grant.to, to, turn).map(|next| next.after(grant.value));
+            // ordering: Relaxed; nobody else reaches it any more.
+            to.next.store(passed.bits().into(), Relaxed);
+            passed = grant.to.code();
+        }
+        while let Some(id) = passed.node() {
+            // ordering: Relaxed; as above.
+            passed = TailCode::from_bits(node::<P>(id).next.load(Relaxed) as u16);
+            // Another lock may use the node as it is.
+            // ordering: Relaxed; as above.
+            node::<P>(id).locked.store(0, Relaxed);
             // SAFETY: its thread has left it, and nobody reaches it any more, as in `lock_queue`.
-            unsafe { P::release_node(grant.to) };
+            unsafe { P::release_node(id) };
         }
     }
 }
@@ -212,4 +228,71 @@ pub(super) fn has_left_node<P: QueuePlatform>() -> bool {
 /// The bound of a wait until `deadline_ns`.
 fn until<P: Clock>(deadline_ns: u64) -> Bound {
     Bound::nanoseconds(P::ns_until(deadline_ns))
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::super::Fifo;
+    use super::*;
+    use crate::native::Native;
+    use crate::platform::{Cells, QueueNodes};
+    use crate::raw::Order;
+
+    /// In the order of arrival. Each head looks if its thread has a node in a queue that it has left.
+    struct Looks;
+
+    // SAFETY: does what the succession does that it calls.
+    unsafe impl Succession<Native> for Looks {
+        const ORDER: Order = Order::None;
+        const STEPS: bool = false;
+        type Turn = bool;
+
+        fn enter(_me: &QNode<Native>) {}
+        fn become_head(_id: NodeId, _me: &QNode<Native>, _granted: u32) -> bool {
+            has_left_node::<Native>()
+        }
+        fn step(_id: NodeId, _me: &QNode<Native>, _turn: &mut bool) -> bool {
+            false
+        }
+        fn leave_alone(
+            word: &<Native as Cells>::Word,
+            seen: Word,
+            after: u16,
+            turn: &mut bool,
+        ) -> Alone {
+            assert!(*turn, "it could queue again, and leave again");
+            <Fifo as Succession<Native>>::leave_alone(word, seen, after, &mut ())
+        }
+        fn choose(id: NodeId, me: &QNode<Native>, turn: bool) -> Grant {
+            assert!(turn, "it could queue again, and leave again");
+            <Fifo as Succession<Native>>::choose(id, me, ())
+        }
+    }
+
+    /// If it could, an owner on its way to the next head would meet such a thread again and again.
+    #[test]
+    fn a_thread_whose_node_was_passed_cannot_leave_another_one_before_there_is_a_head() {
+        type Lock = QSpinlock<Native, Looks>;
+        let lock = Lock::new();
+        let claimed = || Native::claim_node().expect("a node");
+        let owner = claimed();
+        Lock::prepare(owner);
+        assert!(join::<Native>(&lock.word, owner).is_none());
+        let leaves = |id: NodeId| {
+            let me = Lock::prepare(id);
+            join::<Native>(&lock.word, id);
+            assert!(wait_for_grant(me, 0).is_none());
+        };
+        let first = claimed().that_may_leave();
+        leaves(first);
+        leaves(claimed().that_may_leave());
+        Native::leave_node(first);
+        lock.wait_as_head(owner, node(owner), Grant::PLAIN);
+        assert!(!has_left_node::<Native>() && lock.is_locked());
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        assert!(lock.try_lock());
+        // SAFETY: claimed above, and in no queue.
+        unsafe { Native::release_node(owner) };
+    }
 }
