@@ -105,8 +105,8 @@ macro_rules! rwlock_types {
         ///
         /// A reader that upgrades waits in front of all other threads, for the readers that hold the lock.
         ///
-        /// A thread may call `read` while it reads, even if a writer waits: it knows the locks that it reads, up to eight
-        /// at a time. A thread that has ever read more than eight at a time waits for 10 ms first.
+        /// A thread may call `read` while it reads, even if a writer waits: it knows the locks that it reads, up to
+        /// eight at a time. A thread that has ever read more than eight at a time waits for 10 ms first.
         ///
         /// **Bound.** A thread that waits gets the lock after the sections of the threads that hold it or are served
         /// before it, with at most one phase of readers between two writers, plus 10 ms, plus the time until a thread

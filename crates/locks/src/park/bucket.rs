@@ -2,7 +2,7 @@
 //!
 //! Everything but the signal and the name of a waiter is guarded by the internal lock.
 
-use super::sections::{Phase, Sections};
+use super::sections::{ReadPhase, Sections};
 use super::{LockMode, ParkPlatform, waiter};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::queue::{NodeId, TailCode};
@@ -18,7 +18,7 @@ pub struct Bucket<P: Cells> {
     /// How long sections are, of a lock of this bucket that readers share.
     pub(super) sections: Sections,
     /// Its last phase of readers.
-    phase: Guarded<P, Phase>,
+    phase: Guarded<P, ReadPhase>,
     first: Guarded<P, TailCode>,
     last: Guarded<P, TailCode>,
     /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
@@ -36,7 +36,7 @@ impl<P: Cells> Bucket<P> {
         Self {
             lock: Zeroed::zeroed(),
             sections: Sections::UNKNOWN,
-            phase: Guarded::new(Phase::NONE),
+            phase: Guarded::new(ReadPhase::NONE),
             first: Guarded::new(TailCode::NONE),
             last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
@@ -58,7 +58,7 @@ impl<P: ConstCells> Bucket<P> {
     pub const EMPTY: Self = Self {
         lock: ConstZeroed::ZEROED,
         sections: Sections::UNKNOWN,
-        phase: Guarded::const_new(Phase::NONE),
+        phase: Guarded::const_new(ReadPhase::NONE),
         first: Guarded::const_new(TailCode::NONE),
         last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
@@ -169,12 +169,12 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         &self.0.sections
     }
     /// The last phase of readers of a lock of this bucket.
-    pub(crate) fn phase(&self) -> Phase {
+    pub(crate) fn phase(&self) -> ReadPhase {
         // SAFETY: the bucket's lock is held.
         unsafe { self.0.phase.get() }
     }
     /// Changes that.
-    pub(crate) fn set_phase(&self, phase: Phase) {
+    pub(crate) fn set_phase(&self, phase: ReadPhase) {
         // SAFETY: the bucket's lock is held.
         unsafe { self.0.phase.set(phase) };
     }

@@ -10,7 +10,6 @@ pub use bucket::Bucket;
 pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{LaterWakes, Served, Waiters};
 pub(crate) use marks::{Counted, Mark};
-pub(crate) use sections::Held;
 pub(crate) use waiter::waiter;
 pub use waiter::{HoldMode, LockMode, Place, Waiter};
 
@@ -96,7 +95,7 @@ impl<P: ParkPlatform> SleepTable<P> {
         unsafe { P::sleep_bucket(at).as_ref() }
     }
     /// Returns `true` if such sections of the lock `name` are long.
-    pub(crate) fn are_long(name: u64, held: Held) -> bool {
+    pub(crate) fn are_long(name: u64, held: HoldMode) -> bool {
         let long_ns = P::tunable(Tunable::rwlock_long_ns);
         Self::bucket(Self::place(name)).sections.are_long(name, held, long_ns)
     }

@@ -13,32 +13,22 @@
 //! | 1 | it was long |
 //! | 2 | this many or more in a row were long: to wait for them threads sleep at once, and are granted the lock |
 
+use super::HoldMode;
 use core::sync::atomic::AtomicU64 as Private;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// How a lock is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
-    /// By readers.
-    ToRead,
-    /// By a writer.
-    ToWrite,
-}
-
 /// A section of this length is long, if the tunable says nothing: to put a thread to sleep and to wake it costs less.
 const LONG_NS: u64 = 20_000;
-/// So many long sections in a row are no accident.
+/// As many long sections in a row are no accident.
 const LONG_SECTIONS: u64 = 2;
 const SCORE_BITS: u32 = 4;
 const SCORE: u64 = (1 << SCORE_BITS) - 1;
 const NAME_SHIFT: u32 = 2 * SCORE_BITS;
 
-impl Held {
-    fn shift(self) -> u32 {
-        match self {
-            Self::ToRead => 0,
-            Self::ToWrite => SCORE_BITS,
-        }
+fn shift(held: HoldMode) -> u32 {
+    match held {
+        HoldMode::Reader => 0,
+        HoldMode::Writer => SCORE_BITS,
     }
 }
 
@@ -57,18 +47,19 @@ impl Sections {
         let seen = self.0.load(Relaxed);
         if seen >> NAME_SHIFT == name { seen & (SCORE << SCORE_BITS | SCORE) } else { 0 }
     }
-    /// Returns `true` if such sections of the lock `name` are long. `long_ns` says from when on they are, if that is set.
-    pub(crate) fn are_long(&self, name: u64, held: Held, long_ns: Option<u64>) -> bool {
-        long_ns == Some(0) || self.scores(name) >> held.shift() & SCORE == LONG_SECTIONS
+    /// Returns `true` if such sections of the lock `name` are long. `long_ns` says from when on they are, if that is
+    /// set.
+    pub(crate) fn are_long(&self, name: u64, held: HoldMode, long_ns: Option<u64>) -> bool {
+        long_ns == Some(0) || self.scores(name) >> shift(held) & SCORE == LONG_SECTIONS
     }
     /// A section took so long. For a thread that holds the bucket.
-    pub(crate) fn note(&self, name: u64, held: Held, took_ns: u64, long_ns: Option<u64>) {
+    pub(crate) fn note(&self, name: u64, held: HoldMode, took_ns: u64, long_ns: Option<u64>) {
         let scores = self.scores(name);
-        let score = scores >> held.shift() & SCORE;
+        let score = scores >> shift(held) & SCORE;
         let next =
             if took_ns < long_ns.unwrap_or(LONG_NS) { 0 } else { (score + 1).min(LONG_SECTIONS) };
         if next != score {
-            let scores = scores & !(SCORE << held.shift()) | next << held.shift();
+            let scores = scores & !(SCORE << shift(held)) | next << shift(held);
             // ordering: Relaxed; only a hint.
             self.0.store(name << NAME_SHIFT | scores, Relaxed);
         }
@@ -77,7 +68,7 @@ impl Sections {
 
 /// When readers were granted a lock last, and how long others may join them although a writer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Phase {
+pub(crate) struct ReadPhase {
     name: u64,
     until_ns: u64,
     /// How many writers were granted the lock since.
@@ -90,7 +81,7 @@ const WAKE_NS: u64 = 25_000;
 /// No phase is longer.
 const LONGEST_NS: u64 = 3_000_000;
 
-impl Phase {
+impl ReadPhase {
     /// No lock was granted to readers.
     pub(super) const NONE: Self = Self { name: 0, until_ns: 0, writers: 0 };
 
@@ -102,7 +93,7 @@ impl Phase {
         let of = self.of(name);
         Self { writers: of.writers.saturating_add(1), ..of }
     }
-    /// So many readers were granted it, now.
+    /// That many readers were granted it, now.
     pub(crate) fn with_readers(self, name: u64, readers: u32, now_ns: u64) -> Self {
         let woken = u64::from(readers) + u64::from(self.of(name).writers);
         let lasts_ns = (woken * WAKE_NS).min(LONGEST_NS);
@@ -122,27 +113,27 @@ mod tests {
     fn two_long_sections_in_a_row_make_a_lock_one_of_long_sections_and_a_short_one_ends_that() {
         let sections = Sections::UNKNOWN;
         let are_long =
-            || [Held::ToRead, Held::ToWrite].map(|held| sections.are_long(7, held, None));
-        sections.note(7, Held::ToRead, LONG_NS, None);
+            || [HoldMode::Reader, HoldMode::Writer].map(|held| sections.are_long(7, held, None));
+        sections.note(7, HoldMode::Reader, LONG_NS, None);
         assert_eq!(are_long(), [false, false]);
-        sections.note(7, Held::ToWrite, LONG_NS, None);
-        sections.note(7, Held::ToRead, LONG_NS, None);
-        sections.note(7, Held::ToRead, LONG_NS, None);
+        sections.note(7, HoldMode::Writer, LONG_NS, None);
+        sections.note(7, HoldMode::Reader, LONG_NS, None);
+        sections.note(7, HoldMode::Reader, LONG_NS, None);
         assert_eq!(are_long(), [true, false]);
-        assert!(!sections.are_long(8, Held::ToRead, None), "another lock of the bucket");
-        sections.note(7, Held::ToRead, LONG_NS - 1, None);
-        sections.note(7, Held::ToWrite, LONG_NS, None);
+        assert!(!sections.are_long(8, HoldMode::Reader, None), "another lock of the bucket");
+        sections.note(7, HoldMode::Reader, LONG_NS - 1, None);
+        sections.note(7, HoldMode::Writer, LONG_NS, None);
         assert_eq!(are_long(), [false, true]);
-        sections.note(8, Held::ToRead, LONG_NS, None);
+        sections.note(8, HoldMode::Reader, LONG_NS, None);
         assert_eq!(are_long(), [false, false]);
-        sections.note(8, Held::ToRead, LONG_NS, Some(LONG_NS + 1));
-        assert!(!sections.are_long(8, Held::ToRead, Some(LONG_NS + 1)));
-        assert!(sections.are_long(8, Held::ToRead, Some(0)));
+        sections.note(8, HoldMode::Reader, LONG_NS, Some(LONG_NS + 1));
+        assert!(!sections.are_long(8, HoldMode::Reader, Some(LONG_NS + 1)));
+        assert!(sections.are_long(8, HoldMode::Reader, Some(0)));
     }
 
     #[test]
     fn a_phase_lasts_as_long_as_the_wake_ups_that_it_took() {
-        let phase = Phase::NONE.with_writer(7).with_writer(7).with_readers(7, 3, 1_000);
+        let phase = ReadPhase::NONE.with_writer(7).with_writer(7).with_readers(7, 3, 1_000);
         assert_eq!(phase.until_ns(7), 1_000 + 5 * WAKE_NS);
         assert_eq!(phase.until_ns(8), 0);
         assert_eq!(

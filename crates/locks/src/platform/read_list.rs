@@ -7,8 +7,8 @@
 //! signal handler finds every lock that its thread reads, and perhaps one that the thread is about to read or has just
 //! released.
 //!
-//! Up to [`LISTED_MAX`] locks are listed. A thread that has ever read more at a time says "perhaps" of each lock that it
-//! does not find. The entry of a guard that is forgotten, or that another thread drops, stays for ever.
+//! Up to [`LISTED_MAX`] locks are listed. A thread that has ever read more at a time says "perhaps" of each lock that
+//! it does not find. The entry of a guard that is forgotten, or that another thread drops, stays for ever.
 //!
 //! The list also says how long the thread held a lock for which it had waited: it ran when that section began. So one
 //! that looks long because its thread lost its CPU is as rare as that is, and is not taken for the usual case.

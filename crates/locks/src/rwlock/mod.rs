@@ -13,7 +13,7 @@ use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use sleepers::{Released, Shared, serve};
+use sleepers::{Released, Shared, UNFAIR_NS, serve};
 use word::{GUARD, HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 
 /// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself. Ends
@@ -38,8 +38,8 @@ pub trait Fairness: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Barging;
 
-/// As [`Barging`], but readers are not listed: guards go from thread to thread, or readers wait for each other. A reader
-/// that arrives while a writer waits may be a reader already, and passes that writer after 10 ms.
+/// As [`Barging`], but readers are not listed: guards go from thread to thread, or readers wait for each other. A
+/// reader that arrives while a writer waits may be a reader already, and passes that writer after 10 ms.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlisted;
 
@@ -87,7 +87,7 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
         _numa_nodes: u32,
         _set: &dyn Fn(Tunable) -> Option<u64>,
     ) -> FairnessThreshold {
-        let ns = if F::IS_FAIR { 0 } else { wait::UNFAIR_NS };
+        let ns = if F::IS_FAIR { 0 } else { UNFAIR_NS };
         FairnessThreshold { ns, ..FairnessThreshold::default() }
     }
     fn new() -> Self {

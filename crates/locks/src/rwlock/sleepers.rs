@@ -18,11 +18,10 @@
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
-use super::wait::UNFAIR_NS;
 use super::word::{GUARD, HELD, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
 use crate::events::Event;
 use crate::park::{
-    self, ASLEEP, BEHIND, BucketGuard, GRANTED, Held, LaterWakes, LockMode, ParkPlatform,
+    self, ASLEEP, BEHIND, BucketGuard, GRANTED, HoldMode, LaterWakes, LockMode, ParkPlatform,
     SleepTable, WOKEN, waiter,
 };
 use crate::platform::{Atomic, AtomicInt};
@@ -33,6 +32,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
 /// for as long as it does, if sections are short.
 const SOON: u32 = 16;
+
+/// How long newcomers pass a waiter.
+pub(super) const UNFAIR_NS: u64 = 4_000_000;
 
 /// What a thread is told that has queued.
 pub(crate) struct Queued {
@@ -125,7 +127,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
         if readers == 0 {
             return None;
         }
-        let is_long = SleepTable::<P>::are_long(name, Held::ToRead);
+        let is_long = SleepTable::<P>::are_long(name, HoldMode::Reader);
         let next = |id: &NodeId| section.next_of(*id, name);
         let waiters = core::iter::successors(section.first_of(name), next);
         let are_few = waiters.take(readers as usize + 1).count() <= readers as usize;
@@ -177,8 +179,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
     }
 
-    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it waits still, the lock
-    /// is reserved from now on.
+    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it waits still, the
+    /// lock is reserved from now on.
     #[cold]
     pub(crate) fn close_door(self, id: NodeId) {
         let name = self.name();
@@ -372,12 +374,12 @@ impl<P: ParkPlatform> Line<'_, P> {
             self.section.sections().note(self.name, held, took_ns, long_ns);
         };
         match released {
-            Released::Writer(Some(took_ns)) => note(Held::ToWrite, took_ns),
-            Released::Readers(Some(took_ns)) => note(Held::ToRead, took_ns),
+            Released::Writer(Some(took_ns)) => note(HoldMode::Writer, took_ns),
+            Released::Readers(Some(took_ns)) => note(HoldMode::Reader, took_ns),
             _ => {}
         }
         let are_long = |held| SleepTable::<P>::are_long(self.name, held);
-        released != Released::Share && (are_long(Held::ToRead) || are_long(Held::ToWrite))
+        released != Released::Share && (are_long(HoldMode::Reader) || are_long(HoldMode::Writer))
     }
 
     /// Gives the lock to the next writer, or to all readers.

@@ -1,17 +1,16 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
+use super::sleepers::UNFAIR_NS;
 use super::word::{HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{
-    ASLEEP, BEHIND, GRANTED, Held, LockMode, NAP_NS, ParkPlatform, SleepTable, told, waiter,
+    ASLEEP, BEHIND, GRANTED, HoldMode, LockMode, NAP_NS, ParkPlatform, SleepTable, told, waiter,
 };
 use crate::platform::{Atomic, AtomicInt, Bound, Reads};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long newcomers pass a waiter.
-pub(super) const UNFAIR_NS: u64 = 4_000_000;
 /// How long a reader waits for a writer for which the lock is reserved, while readers hold it: it may be one of them.
 const RECURSION_NS: u64 = 10_000_000;
 /// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
@@ -85,7 +84,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         let is_long = |held| SleepTable::<P>::are_long(self.shared().name(), held);
         let reads = seen & (READERS | RESERVED) != 0;
         let writes = seen & (WRITER | RESERVED) != 0;
-        reads && is_long(Held::ToRead) || writes && is_long(Held::ToWrite)
+        reads && is_long(HoldMode::Reader) || writes && is_long(HoldMode::Writer)
     }
 
     /// Before a thread says anything of itself in the word: a child that is forked later knows that it is one. The
