@@ -84,6 +84,12 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
     // Two preemptions are millions of executions.
     let three = |client| named(lock, client, "in a hurry, three", 3, hurried(3));
     checks.extend(upgrades.map(|client| Check { preemptions_max: 1, ..three(client) }));
+    if is::<RawRwLock<Loom>>(lock) {
+        // Two readers leave, and the last of them grants the lock.
+        let long = hurried(3).with_tunable(Tunable::rwlock_long_ns, 0);
+        let check = named(lock, UPGRADE, "in a hurry, three, long sections", 3, long);
+        checks.push(Check { preemptions_max: 1, ..check });
+    }
     let late = hurried(2).with_clock_step(LONG_NS);
     let twice = named(lock, "exclusion", "two rounds, time flies", 2, late);
     checks.push(Check { rounds: 2, preemptions_max: 3, ..twice });

@@ -438,7 +438,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 return false;
             }
             if seen & (RESERVED | PENDING) != 0 {
-                return self.attempt_beside_waiters(kind, seen);
+                return kind.is_shared() && self.pass_as_reader(kind)
+                    || self.attempt_beside_waiters(kind, seen);
             }
             // Those for whom it was kept have had it.
             if self.take_unless_reserved(kind) {

@@ -64,7 +64,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// A thread that reads already joins the readers, even if a writer waits, which waits for it. Returns `true` if it
     /// did.
-    fn pass_as_reader(&self, kind: LockMode) -> bool {
+    pub(super) fn pass_as_reader(&self, kind: LockMode) -> bool {
         let passes = self.reads_already() == Reads::Yes && self.take(kind, kind.held_against());
         if passes {
             P::count(Event::rwlock_pass);
