@@ -110,8 +110,9 @@ macro_rules! rwlock_types {
         ///
         /// **Bound.** A thread that waits gets the lock after the sections of the threads that hold it or are served
         /// before it, with at most one phase of readers between two writers, plus 10 ms, plus the time until a thread
-        /// that is woken runs. On a busy machine that last part is the longest. A thread that only makes attempts can
-        /// overtake a waiter at any time.
+        /// that is woken runs. On a busy machine that last part is the longest. There is no bound next to threads that
+        /// take the lock again and again by attempts or by `read_recursive`, or that have ever read more than eight
+        /// locks at a time and hold this one for longer than 10 ms.
         ///
         /// # Time-outs
         ///

@@ -13,7 +13,7 @@
 #[cfg(lockwright_c)]
 macro_rules! symbol {
     ($name:literal) => {
-        concat!("lockwright_2_", $name)
+        concat!("lockwright_3_", $name)
     };
 }
 

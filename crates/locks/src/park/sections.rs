@@ -99,6 +99,10 @@ impl ReadPhase {
         let lasts_ns = (woken * WAKE_NS).min(LONGEST_NS);
         Self { name, until_ns: now_ns.saturating_add(lasts_ns), writers: 0 }
     }
+    /// Returns `true` if readers were granted the lock `name` last, as far as is known.
+    pub(crate) fn is_of_readers(self, name: u64) -> bool {
+        self.name == name && self.writers == 0
+    }
     /// When it is over for the lock `name`: in the past, if that is not known.
     pub(crate) fn until_ns(self, name: u64) -> u64 {
         self.of(name).until_ns
@@ -136,6 +140,8 @@ mod tests {
         let phase = ReadPhase::NONE.with_writer(7).with_writer(7).with_readers(7, 3, 1_000);
         assert_eq!(phase.until_ns(7), 1_000 + 5 * WAKE_NS);
         assert_eq!(phase.until_ns(8), 0);
+        assert!(phase.is_of_readers(7) && !phase.is_of_readers(8));
+        assert!(!phase.with_writer(7).is_of_readers(7));
         assert_eq!(
             phase.with_readers(7, 1, 0).until_ns(7),
             WAKE_NS,

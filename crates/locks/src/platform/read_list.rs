@@ -8,7 +8,9 @@
 //! released.
 //!
 //! Up to [`LISTED_MAX`] locks are listed. A thread that has ever read more at a time says "perhaps" of each lock that
-//! it does not find. The entry of a guard that is forgotten, or that another thread drops, stays for ever.
+//! it does not find. The entry of a guard that is forgotten stays for ever. In the library for programs in C another
+//! thread may give back what a thread reads, and another copy of the library has a list of its own: there "perhaps"
+//! stands for "no".
 //!
 //! The list also says how long the thread held a lock for which it had waited: it ran when that section began. So one
 //! that looks long because its thread lost its CPU is as rare as that is, and is not taken for the usual case.
@@ -108,9 +110,11 @@ impl ReadList {
     pub(crate) fn time_write(&self, lock: u64, now_ns: u64) {
         store_both(&self.writes_since_ns, lock, now_ns);
     }
-    /// How long the thread read `lock` when it had waited for it last, if it did not wait for another one since.
-    pub(crate) fn last_read_ns(&self, lock: u64) -> Option<u64> {
-        value_of(&self.last_read, lock)
+    /// How long the thread read `lock` in its last timed section, once.
+    pub(crate) fn take_last_read_ns(&self, lock: u64) -> Option<u64> {
+        let took_ns = value_of(&self.last_read, lock)?;
+        store_both(&self.last_read, 0, 0);
+        Some(took_ns)
     }
     /// The thread, which has owned `lock`, no longer does. How long it did so if it had waited for it.
     pub(crate) fn end_write(&self, lock: u64, now_ns: u64) -> Option<u64> {
@@ -145,8 +149,8 @@ impl ReadList {
         // ordering: Relaxed; as above.
         match self.has_overflowed.load(Relaxed) {
             _ if entries > 1 => Reads::Yes,
-            false => Reads::No,
-            true => Reads::Perhaps,
+            false if !cfg!(lockwright_c) => Reads::No,
+            _ => Reads::Perhaps,
         }
     }
 }
@@ -213,7 +217,8 @@ mod tests {
         assert_eq!(list.reads_already(4), Reads::Yes);
         list.remove(4, || unreachable!("that entry is not timed"));
         list.remove(4, || 25);
-        assert_eq!((list.last_read_ns(4), list.last_read_ns(8)), (Some(15), None));
+        assert_eq!((list.take_last_read_ns(8), list.take_last_read_ns(4)), (None, Some(15)));
+        assert_eq!(list.take_last_read_ns(4), None);
         list.time_write(8, 100);
         assert_eq!(list.end_write(4, 130), None);
         assert_eq!((list.end_write(8, 130), list.end_write(8, 140)), (Some(30), None));

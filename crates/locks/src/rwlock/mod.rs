@@ -330,7 +330,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// The caller has given back the lock, which it owned, and a waiter sleeps.
     #[cold]
     fn serve_after_write(name: u64, entry: u64) {
-        let list = Self::list_of_thread();
+        let list = if F::IS_FAIR { None } else { Self::list_of_thread() };
         let took_ns = list.and_then(|list| list.end_write(entry, P::now_ns()));
         serve::<P>(name, F::IS_FAIR, Released::Writer(took_ns));
     }
@@ -338,7 +338,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// The caller was the last reader, and a waiter sleeps.
     #[cold]
     fn serve_after_read(name: u64, entry: u64) {
-        let took_ns = Self::read_list().and_then(|list| list.last_read_ns(entry));
+        let took_ns = Self::read_list().and_then(|list| list.take_last_read_ns(entry));
         serve::<P>(name, F::IS_FAIR, Released::Readers(took_ns));
     }
 

@@ -196,9 +196,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
     fn is_read_without_end(self, next: NodeId) -> bool {
         // ordering: Relaxed; only a hint. The caller is one of these readers, or has not taken the lock.
         let is_read = self.word.load(Relaxed) & READERS != 0;
-        // SAFETY: the bucket is held.
-        let since_ns = unsafe { waiter::<P>(next).since_ns.get() };
-        is_read && P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS
+        is_read && has_waited_long::<P>(next)
     }
 
     /// Reserves the lock for the first waiter, which has waited for long.
@@ -346,6 +344,11 @@ pub(crate) fn serve<P: ParkPlatform>(name: u64, is_fair: bool, released: Release
         // SAFETY: the first waiter waits for a lock with this word, and cannot leave while its bucket is held.
         let line = Line { section, name, word: unsafe { &*word } };
         if released == Released::Share && !section.mode(first).is_shared() {
+            if !is_fair && has_waited_long::<P>(first) {
+                // (0,*,*,r) -> (1,*,*,r)
+                // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
+                line.word.fetch_or(RESERVED, Relaxed);
+            }
             return None;
         }
         if !is_fair && line.is_long(released) {
@@ -374,7 +377,9 @@ impl<P: ParkPlatform> Line<'_, P> {
             self.section.sections().note(self.name, held, took_ns, long_ns);
         };
         match released {
-            Released::Writer(Some(took_ns)) => note(HoldMode::Writer, took_ns),
+            Released::Writer(Some(took_ns)) => {
+                note(HoldMode::Writer, took_ns.min(self.waited_ns()))
+            }
             Released::Readers(Some(took_ns)) => note(HoldMode::Reader, took_ns),
             _ => {}
         }
@@ -382,11 +387,20 @@ impl<P: ParkPlatform> Line<'_, P> {
         released != Released::Share && (are_long(HoldMode::Reader) || are_long(HoldMode::Writer))
     }
 
+    /// For how long the first waiter waits. What a writer has noted may be of an earlier section.
+    fn waited_ns(&self) -> u64 {
+        let first = self.section.first_of(self.name);
+        // SAFETY: the bucket is held.
+        let since_ns = first.map_or(u64::MAX, |first| unsafe { waiter::<P>(first).since_ns.get() });
+        P::now_ns().saturating_sub(since_ns)
+    }
+
     /// Gives the lock to the next writer, or to all readers.
     fn grant(&self, released: Released, later: &mut LaterWakes<P>) {
         // ordering: Relaxed; only a hint.
         let is_free = self.word.load(Relaxed) & HELD == 0;
-        if is_free && matches!(released, Released::Readers(_)) {
+        let was_read = matches!(released, Released::Readers(_));
+        if is_free && was_read && self.section.phase().is_of_readers(self.name) {
             self.put_writers_first();
         }
         let Some(first) = self.section.first_of(self.name) else { return };
@@ -401,7 +415,7 @@ impl<P: ParkPlatform> Line<'_, P> {
         core::iter::successors(self.section.first_of(self.name), next)
     }
 
-    /// Readers have left: those that want to write now do so before those that want to read.
+    /// The phase of readers is over: those that want to write now do so before those that want to read.
     fn put_writers_first(&self) {
         let section = self.section;
         let mut reader = None;
@@ -426,7 +440,7 @@ impl<P: ParkPlatform> Line<'_, P> {
         }
         self.section.set_phase(self.section.phase().with_writer(self.name));
         P::count(Event::rwlock_wake);
-        self.tell_granted(|id| id == first, later);
+        self.tell_one(first, later);
     }
 
     fn grant_readers(&self, later: &mut LaterWakes<P>) {
@@ -436,7 +450,13 @@ impl<P: ParkPlatform> Line<'_, P> {
         let readers = self.waiters().filter(|&id| is_granted(id)).count() as u32;
         let is_all = self.waiters().all(is_granted);
         let upgrades = if upgradable.is_some() { UPGRADABLE } else { 0 };
-        let left = if is_all { 0 } else { SLEEPER };
+        // Its own clock has told each of them once.
+        let is_due = |id| section.mode(id) == LockMode::Writer && has_waited_long::<P>(id);
+        let left = match self.waiters().any(is_due) {
+            true => SLEEPER | RESERVED,
+            false if is_all => 0,
+            false => SLEEPER,
+        };
         let taken = |seen: u32| (seen & !(RESERVED | SLEEPER) | left) + readers * READER + upgrades;
         if !self.change(WRITER | UPGRADABLE | GUARD, taken) {
             return;
@@ -472,13 +492,16 @@ impl<P: ParkPlatform> Line<'_, P> {
                 if section.mode(id).is_shared() {
                     P::count(Event::rwlock_admit);
                 }
-                section.remove(id);
-                let signal = &waiter::<P>(id).signal;
-                // ordering: Release; W4.
-                signal.swap(GRANTED, Release);
-                later.add(signal);
+                self.tell_one(id, later);
             }
         }
+    }
+    fn tell_one(&self, id: NodeId, later: &mut LaterWakes<P>) {
+        self.section.remove(id);
+        let signal = &waiter::<P>(id).signal;
+        // ordering: Release; W4.
+        signal.swap(GRANTED, Release);
+        later.add(signal);
     }
 }
 
@@ -499,6 +522,12 @@ fn promote<P: ParkPlatform>(next: NodeId) -> bool {
     // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
     // is not used.
     signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
+}
+
+/// Newcomers have passed this waiter for as long as they may. For a thread that holds the bucket.
+fn has_waited_long<P: ParkPlatform>(id: NodeId) -> bool {
+    // SAFETY: the bucket is held.
+    P::now_ns().saturating_sub(unsafe { waiter::<P>(id).since_ns.get() }) >= UNFAIR_NS
 }
 
 fn wake<P: ParkPlatform>(woken: Option<*const P::U32>) {

@@ -349,7 +349,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     /// A reader that has waited for so long, and may be one already: then readers hold the lock. Where no reader is
     /// listed it ends the reservation. Returns `true` if it is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
-        me.passes_ns = None;
+        me.passes_ns = Some(P::now_ns().saturating_add(RECURSION_NS));
         let passed = self.take(me.kind, me.kind.held_against());
         if passed {
             P::count(Event::rwlock_pass);

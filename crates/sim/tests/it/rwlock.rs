@@ -261,3 +261,221 @@ fn a_thread_that_must_not_spin_sleeps_at_once_and_others_spin() {
         assert_eq!(sleeps_for::<Lock>(must_not_spin, Event::rwlock_sleep), must_not_spin);
     }
 }
+
+/// How long threads try to starve another one.
+const TRIES_NS: u64 = 3_000_000_000;
+
+/// Makes the lock one of long sections: three writers that wait, 100 us each. Ends by 2 ms.
+fn spawn_long<'a>(simulation: &mut Simulation<'a>, lock: &'a Lock) {
+    for at in 4..8 {
+        simulation.spawn(at, move || {
+            thread::work_ns(1_000 * u64::from(at));
+            hold(lock, || thread::work_ns(100_000));
+        });
+    }
+}
+
+/// A writer comes while a writer holds, waits behind readers for longer than its clock, and the readers read
+/// without a gap then.
+fn late(is_long: bool, hold_ns: u64) -> u64 {
+    let waited = Cell::new(None);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 8, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    if is_long {
+        spawn_long(&mut simulation, lock);
+    }
+    let waited = &waited;
+    simulation.spawn(8, move || {
+        thread::work_ns(2_000_000);
+        hold(lock, || thread::work_ns(hold_ns));
+    });
+    for reader in 0..3 {
+        simulation.spawn(reader, move || {
+            thread::work_ns(2_500_000);
+            let mut section_ns = 1_000_000 + u64::from(reader) * 700_000;
+            while waited.get().is_none() && Sim::now_ns() < TRIES_NS {
+                read(lock, || thread::work_ns(section_ns));
+                section_ns = 2_100_000;
+            }
+        });
+    }
+    simulation.spawn(3, move || {
+        thread::work_ns(3_000_000);
+        let begin_ns = Sim::now_ns();
+        hold(lock, || ());
+        waited.set(Some(Sim::now_ns() - begin_ns));
+    });
+    assert_eq!(simulation.run().failures, []);
+    waited.get().expect("the writer ends")
+}
+
+#[test]
+fn a_writer_behind_readers_that_are_granted_the_lock_keeps_the_door_closed() {
+    // In the second case its clock has run out while a writer held the lock; in the third sections are short.
+    for (is_long, hold_ns) in [(true, 2_000_000), (true, 8_000_000), (false, 8_000_000)] {
+        let waited_ns = late(is_long, hold_ns);
+        assert!(waited_ns < 50_000_000, "{is_long}, {hold_ns}: {waited_ns} ns");
+    }
+}
+
+#[test]
+fn a_writer_behind_one_that_downgrades_closes_the_door() {
+    let waited = Cell::new(None);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 8, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    let waited = &waited;
+    simulation.spawn(0, move || hold(lock, || thread::work_ns(8_000_000)));
+    simulation.spawn(1, move || {
+        thread::work_ns(1_000_000);
+        lock.lock();
+        // SAFETY: taken above.
+        unsafe { lock.downgrade() };
+        thread::work_ns(5_000_000);
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared() };
+    });
+    simulation.spawn(2, move || {
+        thread::work_ns(2_000_000);
+        let begin_ns = Sim::now_ns();
+        hold(lock, || ());
+        waited.set(Some(Sim::now_ns() - begin_ns));
+    });
+    for reader in 3..6 {
+        simulation.spawn(reader, move || {
+            thread::work_ns(8_500_000 + u64::from(reader) * 300_000);
+            while waited.get().is_none() && Sim::now_ns() < TRIES_NS {
+                read(lock, || thread::work_ns(1_000_000));
+            }
+        });
+    }
+    assert_eq!(simulation.run().failures, []);
+    let waited_ns = waited.get().expect("the writer ends");
+    assert!(waited_ns < 50_000_000, "{waited_ns}");
+}
+
+#[test]
+fn writers_that_downgrade_let_a_reader_in_between_two_of_them() {
+    let waited = Cell::new(None);
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 8, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    spawn_long(&mut simulation, lock);
+    let (waited, sections) = (&waited, &Cell::new(0));
+    for writer in 0..3 {
+        simulation.spawn(writer, move || {
+            thread::work_ns(2_000_000 + 10_000 * u64::from(writer));
+            while waited.get().is_none() && Sim::now_ns() < TRIES_NS {
+                lock.lock();
+                thread::work_ns(100_000);
+                // SAFETY: taken above.
+                unsafe { lock.downgrade() };
+                thread::work_ns(100_000);
+                // SAFETY: taken above.
+                unsafe { lock.unlock_shared() };
+                sections.set(sections.get() + 1);
+            }
+        });
+    }
+    simulation.spawn(3, move || {
+        thread::work_ns(3_000_000);
+        let begin_ns = Sim::now_ns();
+        read(lock, || ());
+        waited.set(Some(Sim::now_ns() - begin_ns));
+    });
+    assert_eq!(simulation.run().failures, []);
+    let waited_ns = waited.get().expect("the reader ends");
+    assert!(waited_ns < 50_000_000, "{waited_ns} ns, {} sections of writers", sections.get());
+}
+
+#[test]
+fn a_reader_that_waits_for_another_one_joins_it_although_its_first_attempt_failed() {
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 8, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(RawRwLock::<Sim, Unlisted>::new());
+    let b_reads = &Cell::new(false);
+    simulation.spawn(0, move || hold(lock, || thread::work_ns(14_000_000)));
+    for (writer, section_ns) in [(1, 1_000_000), (2, 100_000)] {
+        simulation.spawn(writer, move || {
+            thread::work_ns(1_000_000 * u64::from(writer));
+            hold(lock, || thread::work_ns(section_ns));
+        });
+    }
+    // B
+    simulation.spawn(3, move || {
+        thread::work_ns(3_000_000);
+        read(lock, || b_reads.set(true));
+    });
+    // A takes the lock by attempts when the first waiter has given it back.
+    let stuck = &Cell::new(false);
+    simulation.spawn(4, move || {
+        thread::work_ns(14_500_000);
+        while !lock.try_lock_shared() {
+            thread::work_ns(100);
+        }
+        while !b_reads.get() && Sim::now_ns() < 2_000_000_000 {
+            thread::work_ns(100_000);
+        }
+        stuck.set(!b_reads.get());
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared() };
+    });
+    assert_eq!(simulation.run().failures, []);
+    assert!(!stuck.get());
+}
+
+/// How many sleeps there are if all sections take 5 us, or 60 us where a thread is to wait in the table.
+fn sleeps(waits_first: bool, comes_late: bool) -> u64 {
+    let mut arena = Arena::default();
+    let mut simulation =
+        Simulation::new(&quiet(machine(2, 8, 1)), &mut arena, 1, Config::default());
+    let lock = simulation.alloc(Lock::new());
+    simulation.spawn(0, move || {
+        for round in 0..3 {
+            thread::work_ns(10_000_000 * round - Sim::now_ns().min(10_000_000 * round));
+            hold(lock, || thread::work_ns(60_000));
+        }
+    });
+    simulation.spawn(2, move || {
+        thread::set_must_not_spin(true);
+        for round in 0..3 {
+            thread::work_ns(10_000_000 * round + 1_001_000 - Sim::now_ns());
+            hold(lock, || thread::work_ns(1_000));
+        }
+    });
+    simulation.spawn(1, move || {
+        for round in 0..3 {
+            let begin_ns = 10_000_000 * round;
+            if waits_first {
+                thread::work_ns(begin_ns + 3_000 - Sim::now_ns());
+                hold(lock, || thread::work_ns(1_000));
+            }
+            thread::work_ns(begin_ns + 1_000_000 - Sim::now_ns());
+            hold(lock, || thread::work_ns(5_000));
+        }
+    });
+    simulation.spawn(3, move || {
+        thread::work_ns(40_000_000);
+        hold(lock, || thread::work_ns(3_000));
+    });
+    if comes_late {
+        simulation.spawn(4, move || {
+            thread::work_ns(40_001_000);
+            hold(lock, || ());
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    report.count_of(Event::rwlock_sleep)
+}
+
+#[test]
+fn a_time_of_an_earlier_section_does_not_make_a_lock_one_of_long_sections() {
+    let more = |waits_first| sleeps(waits_first, true) - sleeps(waits_first, false);
+    assert_eq!((more(false), more(true)), (0, 0));
+}
