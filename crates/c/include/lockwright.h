@@ -142,14 +142,14 @@ void lw_cond_broadcast(lw_cond_t *cond);
  * earlier writers did.
  *
  * Fairness: threads that come when the lock is free take it, and readers join readers. The others wait in the order of
- * their arrival. The lock is reserved for the first of them if it still finds the lock held after 4 milliseconds, and for
- * a writer that has waited for as long while readers hold the lock. Threads that come then queue behind it. When a reader
- * that waited gets the lock, all readers that wait get it. Where sections take 20 microseconds or longer, writers and
- * readers take turns. A thread that waits gets the lock after the sections of the threads that hold it or are served
- * before it, with at most one phase of readers between two writers, plus 10 milliseconds, plus the time until a thread
- * that is woken runs. There is no bound next to threads that take the lock again and again by attempts or by
- * lw_rwlock_lock_shared_again, or that hold it for longer than 10 milliseconds as readers: a reader that has waited for
- * as long joins readers, because it may be one of them.
+ * their arrival. The lock is reserved for the first of them if it still finds the lock held after 4 milliseconds, and
+ * for a writer that has waited for as long while readers hold the lock. Threads that come then queue behind it. When a
+ * reader that waited gets the lock, all readers that wait get it. Where sections take 20 microseconds or longer,
+ * writers and readers take turns. A thread that waits gets the lock after the sections of the threads that hold it or
+ * are served before it, with at most one phase of readers between two writers, plus 10 milliseconds, plus the time
+ * until a thread that is woken runs. There is no bound next to threads that take the lock again and again by attempts
+ * or by lw_rwlock_lock_shared_again, or that hold it for longer than 10 milliseconds as readers: a reader that has
+ * waited for as long joins readers, because it may be one of them.
  *
  * Recursion: a reader may read again, even if a writer waits. That can take 10 milliseconds if another thread has
  * released what it read, or if it read by another copy of this library, and lw_rwlock_lock_shared_again does not wait.
