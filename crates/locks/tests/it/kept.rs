@@ -21,6 +21,7 @@ use std::time::Duration;
 
 unsafe extern "C" {
     fn sched_setscheduler(thread: c_int, policy: c_int, priority: *const c_int) -> c_int;
+    fn alarm(seconds: u32) -> u32;
 }
 
 const HELD: u32 = 1;
@@ -84,19 +85,9 @@ const WAYS: [Take; 4] = [
     },
 ];
 
-/// A thread sleeps for a mutex whose owner gives it to a waiter and takes it again at once, in each way. Returns `true`
-/// if the one that slept was first.
-fn hands_over(sleeper: Policy) -> bool {
-    let until_it_has_it = |take: Take| {
-        move |lock: &RawMutex<Native>| {
-            if !take(lock) {
-                lock.lock();
-            }
-        }
-    };
-    WAYS.into_iter().all(|take| hands_over_before(until_it_has_it(take), sleeper))
-}
-fn hands_over_before(take: impl Fn(&RawMutex<Native>), sleeper: Policy) -> bool {
+/// A thread sleeps for a mutex whose owner gives it to a waiter and takes it again at once. Returns `true` if the one
+/// that slept was first.
+fn hands_over(take: Take, sleeper: Policy) -> bool {
     let (lock, turns, number) = (RawMutex::<Native>::INIT, AtomicU32::new(0), AtomicI32::new(0));
     lock.lock();
     thread::scope(|scope| {
@@ -111,7 +102,9 @@ fn hands_over_before(take: impl Fn(&RawMutex<Native>), sleeper: Policy) -> bool 
         sleeper.is_given_to(number.load(Relaxed));
         // SAFETY: taken above.
         unsafe { lock.unlock_fair() };
-        take(&lock);
+        if !take(&lock) {
+            lock.lock();
+        }
         let is_first = turns.load(Relaxed) == 1;
         // SAFETY: taken above.
         unsafe { lock.unlock() };
@@ -119,20 +112,29 @@ fn hands_over_before(take: impl Fn(&RawMutex<Native>), sleeper: Policy) -> bool 
     })
 }
 
+/// Other programs may need the CPU on which a slow waiter is to run, so the child gets more time.
+fn begin_slow_child() {
+    // SAFETY: ends this process if it hangs.
+    unsafe { alarm(60) };
+}
+
 /// The same on one CPU, with a waiter that is slow.
 fn hands_over_on_one_cpu() -> bool {
+    begin_slow_child();
     stay_on_one_cpu();
-    hands_over(Policy::Idle)
+    WAYS.into_iter().all(|take| hands_over(take, Policy::Idle))
 }
 
 /// The same with all pairs of policies.
 fn hands_over_with_each_policy() -> bool {
+    begin_slow_child();
+    let after = |sleeper| hands_over(WAYS[0], sleeper);
     [Policy::Other, Policy::Idle, Policy::Fifo].into_iter().all(|releaser| {
         if !releaser.is_given_to(0) {
             not_run("a real-time policy is not allowed");
             return true;
         }
-        let is_well = [Policy::Idle, Policy::Other, Policy::Fifo].into_iter().all(hands_over);
+        let is_well = [Policy::Idle, Policy::Other, Policy::Fifo].into_iter().all(after);
         is_well && Policy::Other.is_given_to(0)
     })
 }
@@ -144,7 +146,11 @@ fn a_mutex_that_is_given_to_a_thread_of_a_forked_child_is_for_that_thread() {
     assert!(!Native::has_forked());
     if forks_can_be_told() {
         let on_one_cpu = || in_child(How::Fork, hands_over_on_one_cpu);
-        assert!(on_one_cpu() && in_child(How::Clone, on_one_cpu), "on one CPU");
+        let in_grandchild = || {
+            begin_slow_child();
+            on_one_cpu()
+        };
+        assert!(on_one_cpu() && in_child(How::Clone, in_grandchild), "on one CPU");
         assert!(in_child(How::Fork, hands_over_with_each_policy), "on all CPUs");
         let on_one_cpu = || {
             stay_on_one_cpu();
@@ -234,6 +240,7 @@ fn a_forked_child_takes_a_mutex_that_was_kept_for_a_thread_of_its_parent() {
     waiter.resume();
     // On one CPU, in a child: the waiter does not run between the release and the fork.
     let is_well = in_child(How::Fork, || {
+        begin_slow_child();
         stay_on_one_cpu();
         (0..20).any(|_| {
             let lock: &'static RawMutex<Native> = Box::leak(Box::new(RawMutex::INIT));
