@@ -105,12 +105,15 @@ void lw_mutex_unlock(lw_mutex_t *mutex);
 void lw_mutex_unlock_fair(lw_mutex_t *mutex);
 
 /*
- * lw_cond_t: a condition variable for lw_mutex_t. A wait can end for no reason, so wait in a loop.
+ * lw_cond_t: a condition variable for lw_mutex_t. A wait ends only with a notification or at its deadline. Wait in a loop
+ * all the same if another thread may change the condition before the caller has the mutex again. (With more than 8,000
+ * waiters, and in a child that was forked in a signal handler during the wait, a wait can end without a notification.)
  *
  * Ordering: that of the mutex. A notification orders nothing by itself.
  *
  * Fairness: a notification of one thread is for a thread that has just begun to wait and still spins, if there is one;
- * every 64th such notification, and all if no thread spins, are for the thread that has slept longest.
+ * every 64th such notification, and all if no thread spins, are for a thread that sleeps: as a rule the one that has
+ * slept longest.
  *
  * Wrong use: threads may wait with different mutexes; they are woken one by one then, which costs more. A thread that
  * waits with a mutex that it does not hold releases it for its owner.

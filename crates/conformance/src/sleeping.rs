@@ -144,7 +144,7 @@ struct TwoWords<P: ParkPlatform> {
 pub fn moved_sleepers_are_woken_where_they_were_moved_to<P: ParkPlatform, T: Threads>(threads: &T) {
     fn sleep<P: ParkPlatform>(it: &TwoWords<P>) {
         while it.from.load(Acquire) as u32 == 0 {
-            P::futex_wait_low(&it.from, 0, None, None);
+            P::futex_wait_low(EVERY_KIND, &it.from, 0, None, None);
         }
     }
     fn wake<P: ParkPlatform>(it: &TwoWords<P>) {
@@ -161,7 +161,7 @@ pub fn moved_sleepers_are_woken_where_they_were_moved_to<P: ParkPlatform, T: Thr
 pub fn only_the_lower_half_is_compared<P: ParkPlatform, T: Threads>(threads: &T) {
     let body: fn(&TwoWords<P>) = |it| {
         it.from.store(1 << 32 | 2, Relaxed);
-        P::futex_wait_low(&it.from, 1, None, None);
+        P::futex_wait_low(EVERY_KIND, &it.from, 1, None, None);
         assert_eq!(P::futex_requeue(1, &it.from, 1, &it.to), None, "another value");
         let moved = P::futex_requeue(1, &it.from, 2, &it.to);
         assert!(matches!(moved, Some(0) | None), "nobody sleeps");
@@ -181,7 +181,7 @@ struct Left<P: ParkPlatform> {
 pub fn a_wake_that_is_left_to_the_owner_is_not_lost<P: ParkPlatform, T: Threads>(threads: &T) {
     fn sleep<P: ParkPlatform>(it: &Left<P>) {
         while it.sequence.load(Acquire) as u32 == 0 {
-            P::futex_wait_low(&it.sequence, 0, Some(&it.then), None);
+            P::futex_wait_low(EVERY_KIND, &it.sequence, 0, Some(&it.then), None);
         }
     }
     fn wake_if<P: ParkPlatform>(is_mine: bool, it: &Left<P>) {

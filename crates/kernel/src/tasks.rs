@@ -160,6 +160,7 @@ impl Sleeping for Tasks {
         sleeper.task.swap(0, AcqRel) == 0
     }
     fn futex_wait_low(
+        _: u32,
         word: &HardwareU64<Kernel>,
         expected: u32,
         _: Option<&HardwareU32<Kernel>>,

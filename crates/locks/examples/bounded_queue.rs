@@ -31,7 +31,7 @@ impl<T> Queue<T> {
     /// Puts `item` in as soon as there is room. If the queue is closed, returns the item.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock();
-        // `wait` may return for no reason: look again.
+        // Another thread may have taken the item first: look again.
         while state.items.len() == self.room && !state.is_closed {
             self.has_room.wait(&mut state);
         }

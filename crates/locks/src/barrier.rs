@@ -50,7 +50,7 @@
 
 use crate::events::Event;
 use crate::once::EventPlatform;
-use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
+use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, EVERY_KIND, Zeroed, low_half};
 use crate::queue::{Patience, UNTIL_OVER};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
@@ -147,7 +147,7 @@ impl<P: EventPlatform> RawBarrier<P> {
             }
             if self.announce(seen) {
                 P::count(Event::barrier_sleep);
-                P::futex_wait_low(&self.state, (seen | SLEEPER) as u32, None, None);
+                P::futex_wait_low(EVERY_KIND, &self.state, (seen | SLEEPER) as u32, None, None);
             }
         }
     }

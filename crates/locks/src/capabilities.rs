@@ -47,8 +47,8 @@ pub trait LockCondvar<L>: Send + Sync + Sized + 'static {
     /// One on which no thread waits.
     fn new() -> Self;
     /// Releases `lock`, waits to be notified, and takes `lock` again. Returns `false` if the deadline, of the
-    /// platform's clock, has passed and no thread had notified this one. It may return for no reason, so the caller
-    /// looks at its condition again.
+    /// platform's clock, has passed and no thread had notified this one. That of another library may return for no
+    /// reason.
     ///
     /// # Safety
     /// The caller owns `lock`, and owns it again afterwards. All waits on a condition variable are with one lock.

@@ -4,30 +4,44 @@
 //! leaves that to the release of the mutex, or moves the sleepers to the address of their mutex, where its releases
 //! wake them one after another.
 //!
+//! A wait ends only with a notification or at its deadline. Each wait that a notification of one ends has a
+//! notification of its own, which was not over when the wait began. And a notification of one ends a wait if a thread
+//! waits.
+//!
 //! ```text
-//!  63    62      61      60   54 53           32 31                      0
-//! +-----+-------+-------+-------+---------------+-------------------------+
-//! |awake| moved |several| misses|    waiters    |        sequence         |   state
-//! +-----+-------+-------+-------+---------------+-------------------------+
-//! |        the mutex of the first waiter, 0 if there was none              |   mutex
-//! +------------------------------------------------------------------------+
+//!   63   62        50 49        37 36   35   34   33       13 12         0
+//! +-----+------------+------------+-------+-----+-----------+------------+
+//! |awake|   newer    |   older    | epoch |moved|   group   |  permits   |   state; threads sleep on its lower half
+//! +-----+------------+------------+-------+-----+-----------+------------+
+//! |      the mutex of the first waiter, 0 if there was none      |several|   mutex
+//! +--------------------------------------------------------------+-------+
 //! ```
 //!
 //! | state | what it says | moved by |
 //! |---|---|---|
-//! | sequence | waiters sleep on it | by 2, or by 1 if it moves them: each notification. To the next even number: a waiter that finds it odd |
-//! | waiters | at least as many as sleep and were not notified | one more: a waiter. One less: a notification of a sleeper, and a waiter whose deadline has passed and that finds the sequence it saw. None: a notification of all, and a waiter that is alone with its mutex |
-//! | awake | one waiter looks at the sequence for a moment before it sleeps | set by that waiter; cleared by every change of the sequence, or when it is counted and sleeps |
-//! | moved | a notification of all has moved sleepers | set by it; cleared by a waiter that is alone |
-//! | several | waiters may have different mutexes | set by a waiter that counts itself and has another mutex than the first |
-//! | misses | how often looking for a notification cost more than a sleep | waiters that looked |
+//! | older | how many waiters of the group *group* were not notified. 0: no thread waits | one more: a waiter that comes. One less: a notification of one, and a waiter at its deadline. 0: a notification of all |
+//! | newer | the same of the next group, *group* + 1; 0 if *older* is | as *older* |
+//! | permits | how many notified waiters of the older group did not see it yet; without meaning if *older* is 0 | one more: a notification. One less: a waiter that takes one, and returns |
+//! | group | the number of the older group | by 1: a waiter that comes when no thread waits; what makes *older* 0 while *newer* is not, and makes the newer group the older one |
+//! | moved | a notification of all has moved sleepers, which may still sleep for the mutex. Only a hint: a waiter that did not sleep says in the mutex that others do | set by it; cleared by a waiter that is alone with its mutex |
+//! | epoch | the lowest bits of the process life in which it was used last | the first use in a forked child, see below |
+//! | awake | one waiter of the older group looks at the state for a moment before it sleeps | set by that waiter; cleared by it before it sleeps, by a notification for it, and when its group ends |
+//! | several | waiters may have different mutexes | set by a waiter that has another mutex than the first, for ever |
 //!
-//! # Who is woken
+//! # Who is notified
 //!
-//! A notification of one takes the thread that looks for it, if there is one: that costs no system call. Every 64th
-//! notification goes to the thread that has slept longest, too, because the one that looks may have lost its CPU. A
-//! notification of all wakes one sleeper and moves the rest: only one of them can own the mutex. Each of these, when it
-//! takes the mutex, says there that others sleep, so its release wakes the next.
+//! Waiters of one group are alike: a notification of one adds a permit for the older group, and a waiter of it that
+//! sees the permit first takes it. A waiter that comes while there are permits must not take them. So it joins the
+//! newer group. When all waiters of the older group were notified, that group is over: each of them returns and needs
+//! no permit. So a waiter that is alone changes nothing to return.
+//!
+//! The kernel passes over sleepers of the newer group: groups with even numbers sleep as one kind, those with odd
+//! numbers as the other.
+//!
+//! A notification of one is for the thread that looks for it, if there is one: that costs no system call. Every 64th
+//! one is for a thread that sleeps, because the one that looks may have lost its CPU. A notification of all wakes one
+//! sleeper and moves the rest: only one of them can own the mutex. Each of these, when it takes the mutex, says there
+//! that others sleep, so its release wakes the next.
 //!
 //! Most notifications come from the owner of the mutex. A thread that is woken then finds the mutex held and sleeps
 //! again. So a notification of one leaves the address of the sleeper in the mark of the mutex, and asks the kernel if
@@ -38,65 +52,81 @@
 //!
 //! 1. A waiter counts itself while it owns the mutex. So a thread that changes the condition with the mutex held, and
 //!    notifies during that or later, finds every waiter that saw the condition before.
-//! 2. While the sequence is odd no thread waits for a notification: all were notified, and none has come since. So the
-//!    kernel, which moves sleepers only if the sequence is still the odd one, moves none that was not notified, and all
-//!    that it moves have the mutex that the condition variable names. If the sequence has changed, all are woken.
-//! 3. A thread that the kernel wakes returns, even if its sequence says that it was not notified. The wake-up may have
-//!    been for a waiter that came before it, for the kernel prefers real-time threads. That one has its place in the
-//!    count now.
-//! 4. The thread that a moving notification wakes is awake after the move, so it takes the mutex and says that others
+//! 2. A waiter returns if its group is over, or with a permit of its group. All permits were given after the last
+//!    waiter of the group came. There are as many permits as waiters of the older group that were notified and did not
+//!    return.
+//! 3. Each notification changes the lower half of the state, so a waiter that did not see it does not fall asleep.
+//! 4. While there is a permit, a waiter of the older group is awake and looks at the state before it sleeps, or a
+//!    thread is about to wake one. The wake-up may reach a waiter of a group that is over and of the same kind. Then
+//!    the notification that ended that group is about to wake all of that kind.
+//! 5. While a thread sleeps whose group is over, the notification that ended the group is about to wake or to move all
+//!    sleepers of its kind, or they are moved, or their address is in the mark of their mutex and a thread that owns
+//!    the mutex, or was woken for it, looks there when it releases the mutex or gives up.
+//! 6. The kernel moves sleepers only if the lower half of the state is what the notification of all has made it. A
+//!    waiter that comes changes the group. So none is moved that was not notified, and all that are moved have the
+//!    mutex that the condition variable names.
+//! 7. The thread that a moving notification wakes is awake after the move, so it takes the mutex and says that others
 //!    sleep, or sleeps for it and says so.
-//! 5. While *several* is not set, all waiters that are counted have the mutex that the condition variable names.
-//! 6. While a thread that was notified sleeps, a notifier is about to wake it, or its address is in the mark of its
-//!    mutex and a thread that owns the mutex, or was woken for it, looks there when it releases the mutex or gives up.
+//! 8. While *awake* is set, the waiter that set it, or one that set it later, is about to clear it or to see that its
+//!    group is over. So a notification for it need not wake a thread.
+//! 9. While *several* is not set, all waiters that are counted have the mutex that the condition variable names.
 //!
-//! Waits may end for no reason, and the number that a notification returns is an upper bound. A notification of one
-//! does not access the condition variable after the exchange that notifies; one of all may. The mutex is not accessed
-//! by either, and may be gone. If it is, the kernel's answer may be wrong, but then no thread sleeps that was notified:
-//! one that sleeps refers to its mutex.
+//! A notification of one does not access the condition variable after the exchange that notifies; one of all may. The
+//! mutex is not accessed by either, and may be gone. If it is, the kernel's answer may be wrong, but then no thread
+//! sleeps that was notified: one that sleeps refers to its mutex.
 //!
 //! Waiters with different mutexes at one condition variable are woken at once, instead of moved or left.
 //!
-//! *Overflow.* The sequence wraps after 2^31 notifications. A waiter that does not run while exactly as many come, and
-//! looks then, takes itself for one that was not notified, and waits for one more.
+//! *Fork.* Threads of the parent that waited do not exist in a child. The first thread that uses the condition variable
+//! there sees another epoch and begins with two groups further on and no waiters. A thread that forks in a signal
+//! handler, and goes on with its wait in the child, returns then. Lives of a process that are 4 forks apart look alike.
+//!
+//! *Overflow.* A group has room for 8,191 waiters. A thread that finds no room in both is not counted; its wait ends by
+//! itself after 10 ms. The number of a group wraps after 2^21 groups. A waiter of a group that is over, and that does
+//! not run while 2^21 come, may take itself for one that was not notified.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | N2 | the exchange that notifies, Release | the load of another sequence that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it; all other changes of the state are exchanges that carry it on |
+//! | N2 | the exchange that notifies, Release | the load or exchange that ends a wait, Acquire | that the thread that notifies one no longer uses the condition variable: the waiter may free it; all other changes of the state are exchanges that carry it on |
+//! | N5 | the exchange that counts a waiter, Release | the look of a notification, Acquire | the name of the waiter's mutex, or *several*; other changes of the state carry it on, too |
+
+mod state;
 
 use crate::events::Event;
-use crate::mutex::{Between, RawMutex, WokenHow};
-use crate::park::{Counted, Mark, ParkPlatform};
-use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
+use crate::mutex::{Between, RawMutex, SLEEPER_KIND, WOKEN_KIND, WokenHow};
+use crate::park::{Counted, Mark, NotifiedSleepers, ParkPlatform, WaiterKind};
+use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
 use crate::qspinlock::Succession;
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use state::{
+    AWAKE, EPOCH, EPOCHS, GROUPS, MOVED, NEWER, OLDER, OLDERS, PERMIT, PERMITS, Verdict,
+    all_notified, group_of, joined, next_group, one_notified, settled, verdict, waiters,
+};
 
-const SEQUENCE: u64 = WAITER - 1;
-const WAITER: u64 = 1 << 32;
-const WAITERS: u64 = MISS - WAITER;
-const MISS: u64 = 1 << 54;
-const MISSES_MAX: u64 = 0x7f;
-const MISSES: u64 = MISSES_MAX * MISS;
-const SEVERAL: u64 = 1 << 61;
-const MOVED: u64 = 1 << 62;
-const AWAKE: u64 = 1 << 63;
+/// In the name of the mutex: *several*.
+const SEVERAL: usize = 1;
+
+/// The kind of a thread that is not counted: no wake-up is for it alone.
+const UNCOUNTED_KIND: u32 = 16;
+/// How long it sleeps.
+const UNCOUNTED_NS: u64 = 10_000_000;
 
 /// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
-const UNLUCKY: u64 = 64;
+const UNLUCKY: u32 = 64;
+/// There are no more.
+const MISSES_MAX: u32 = 127;
 /// What a notification takes away that came soon.
-const GAIN: u64 = 8;
+const GAIN: u32 = 8;
 /// What one adds that came late, ...
-const LATE: u64 = 4;
+const LATE: u32 = 4;
 /// ... and one that did not come while the waiter looked.
-const LOSS: u64 = 16;
+const LOSS: u32 = 16;
 /// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
 /// A notification later than this was late: the CPU would have had less to do with a sleep. Where threads share the
 /// CPUs, the others need it.
 const SOON_NS: u64 = 5_000;
-/// One notification of this many is for a thread that sleeps, too, if another looks for it.
-const FOR_SLEEPERS: u64 = 64;
 
 /// A condition variable, without the interface of guards.
 #[repr(C)]
@@ -131,8 +161,12 @@ impl<P: ParkPlatform> Default for RawCondvar<P> {
 /// waiting.take_again(&mutex, woken);
 /// ```
 pub struct CondvarWait<P> {
-    sequence: u32,
+    /// Its group. A thread that finds no room in any has none.
+    group: Option<u32>,
+    /// The lower half of the state when the caller looked last.
+    expected: u32,
     is_awake: bool,
+    was_woken: bool,
     /// What [`RawCondvar::give_up`] has said.
     gave_up: Option<CondvarWake>,
     mark: Mark<P>,
@@ -142,32 +176,38 @@ pub struct CondvarWait<P> {
 /// How a wait has ended.
 #[derive(Clone, Copy)]
 pub struct CondvarWake {
-    /// False if the deadline has passed and nobody was notified meanwhile.
+    /// False if the deadline has passed and the caller was not notified before.
     pub is_notified: bool,
     how: WokenHow,
 }
 
-/// The sequence for a waiter that comes when it is `sequence`: an odd one is over.
-fn even(sequence: u32) -> u32 {
-    sequence.wrapping_add(sequence & 1)
-}
-
-/// One more waiter. The count stays at its maximum, which is more than Linux has threads.
-fn one_more(state: u64) -> u64 {
-    if state & WAITERS == WAITERS { state } else { state + WAITER }
-}
-
-impl CondvarWake {
-    fn notified(seen: u64) -> Self {
-        let how = if seen & MOVED == 0 { WokenHow::Alone } else { WokenHow::OfMany };
-        Self { is_notified: true, how }
-    }
+/// The kind of sleepers of a group.
+fn kind_of(group: u32) -> WaiterKind {
+    if group % 2 == 0 { WaiterKind::Even } else { WaiterKind::Odd }
 }
 
 impl<P: ParkPlatform> CondvarWait<P> {
-    /// What the word at the address holds until the caller is notified.
-    pub fn sequence(&self) -> u32 {
-        self.sequence
+    /// What the word at the address held when the caller found last that it [`is not woken`](RawCondvar::woken). It
+    /// holds something else when it is.
+    pub fn expected(&self) -> u32 {
+        self.expected
+    }
+
+    /// The kinds as which the caller sleeps there: its own, and those of the mutex to which it may be moved.
+    pub fn kinds(&self) -> u32 {
+        SLEEPER_KIND | WOKEN_KIND | self.group.map_or(UNCOUNTED_KIND, |group| kind_of(group) as u32)
+    }
+
+    /// The kernel says that it has woken the caller.
+    pub fn was_woken(&mut self) {
+        self.was_woken = true;
+    }
+
+    /// Its wait ends when the state is this.
+    fn ended(&self, is_notified: bool, state: u64) -> CondvarWake {
+        let is_of_many = self.was_woken || state & MOVED != 0;
+        let how = if is_of_many { WokenHow::OfMany } else { WokenHow::Alone };
+        CondvarWake { is_notified, how }
     }
 
     /// The last step of a wait: takes the mutex again.
@@ -187,8 +227,17 @@ impl<P: ParkPlatform> RawCondvar<P> {
         Self { state: Zeroed::zeroed(), mutex: Zeroed::zeroed() }
     }
 
+    /// One at which no more threads can wait, for tests.
+    #[cfg(feature = "internals")]
+    pub fn full() -> Self {
+        let condvar = Self::new();
+        // ordering: Relaxed; no other thread knows of it yet.
+        condvar.state.fetch_or(OLDERS | state::NEWERS, Relaxed);
+        condvar
+    }
+
     /// Releases `mutex`, waits to be notified, and takes `mutex` again. Returns `false` if the deadline has passed
-    /// and nobody was notified meanwhile. May return at any time for no reason.
+    /// and the caller was not notified before.
     ///
     /// # Safety
     /// The caller holds `mutex`, and holds it again afterwards.
@@ -216,69 +265,90 @@ impl<P: ParkPlatform> RawCondvar<P> {
         deadline_ns: Option<u64>,
     ) -> CondvarWait<P> {
         let mark = Mark::<P>::of(mutex.state());
-        // In a forked child the caller may be one of two that wait, and the mark does not count both.
-        let is_alone = !P::has_forked() && !mark.has_waiters();
+        let is_alone = !mark.has_waiters();
         let counted = mark.count_waiter();
         let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
         let may_look = deadline_ns.is_none_or(has_time);
-        let (sequence, is_awake) = self.begin(mutex.state(), may_look, is_alone);
-        CondvarWait { sequence, is_awake, gave_up: None, mark, counted }
+        self.name_mutex(core::ptr::from_ref(mutex.state()).cast_mut().cast());
+        let (group, is_awake) = self.begin(may_look, is_alone);
+        let was_woken = false;
+        CondvarWait { group, expected: 0, is_awake, was_woken, gave_up: None, mark, counted }
     }
 
-    /// Counts the caller, which owns the mutex; the sequence that it waits to change, and if it looks for that awake.
-    /// `is_alone` says that no other thread waits with this mutex.
-    fn begin(&self, mutex: &P::U32, may_look: bool, is_alone: bool) -> (u32, bool) {
-        let is_named = self.name_mutex(core::ptr::from_ref(mutex).cast_mut().cast());
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.state.load(Relaxed);
-        let misses = |seen: u64| (seen & MISSES) / MISS;
-        let may_look =
-            may_look && seen & AWAKE == 0 && misses(seen) <= UNLUCKY && P::usable_cpus() > 1;
+    /// Counts the caller, which owns the mutex; its group, and if it looks for a notification awake. `is_alone` says
+    /// that no other thread waits with this mutex.
+    fn begin(&self, may_look: bool, is_alone: bool) -> (Option<u32>, bool) {
+        let may_look = self.is_lucky() && may_look && P::usable_cpus() > 1;
+        let mut seen = self.load_in_this_process();
         loop {
-            // Another mutex may have waiters that the mark of this one does not count.
-            let is_first = is_alone && is_named && seen & SEVERAL == 0;
-            let mut others = if is_first { seen & !(WAITERS | MOVED | AWAKE) } else { seen };
-            if !is_named {
-                others |= SEVERAL;
-            }
-            let sequence = even(seen as u32);
-            let is_awake = may_look && others & AWAKE == 0;
-            let mut next = (others & !SEQUENCE) + u64::from(sequence);
-            next = if is_awake { next | AWAKE } else { one_more(next) };
-            if misses(seen) > UNLUCKY {
-                next -= MISS;
-            }
-            // ordering: Relaxed; N2 is carried on. On failure Relaxed: as above.
-            match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
-                Ok(_) => return (sequence, is_awake),
+            let looks = may_look && (seen & AWAKE == 0 || seen & OLDERS == 0);
+            let Some((next, group)) = joined(seen, looks) else { return (None, false) };
+            let next = if is_alone { next & !MOVED } else { next };
+            // ordering: Release; N5. N2 is carried on. On failure Relaxed: only a hint, re-checked.
+            match self.state.compare_exchange(seen, next, Release, Relaxed) {
+                Ok(_) => return (Some(group), looks && next & AWAKE != 0),
                 Err(now) => seen = now,
             }
         }
     }
 
-    /// Says which mutex the waiters have, if none had one before. Returns `true` if it is this one.
-    fn name_mutex(&self, mutex: *mut ()) -> bool {
-        // ordering: Relaxed; the name does not change once there is one.
-        let seen = self.mutex.load(Relaxed);
-        if !seen.is_null() {
-            return seen.addr() == mutex.addr();
+    /// Returns `true` if the caller may look for a notification: that did not cost too much before.
+    fn is_lucky(&self) -> bool {
+        let mark = Mark::<P>::of(&self.state);
+        let misses = mark.misses();
+        if misses > UNLUCKY {
+            mark.set_misses(misses - 1);
         }
-        // ordering: Relaxed; a notification that does not see it yet wakes the sleepers itself. On failure Relaxed: as
-        // above.
-        match self.mutex.compare_exchange(seen, mutex, Relaxed, Relaxed) {
-            Ok(_) => true,
-            Err(now) => now.addr() == mutex.addr(),
+        misses <= UNLUCKY
+    }
+
+    /// The state, in which no thread counts that a fork left behind.
+    fn load_in_this_process(&self) -> u64 {
+        let epoch = (u64::from(P::epoch()) * EPOCH) & EPOCHS;
+        // ordering: Acquire; N5.
+        let mut seen = self.state.load(Acquire);
+        while seen & EPOCHS != epoch {
+            let next = next_group(next_group(seen)) & GROUPS | epoch;
+            // ordering: Relaxed; N2 and N5 are carried on. On failure Acquire: N5.
+            match self.state.compare_exchange(seen, next, Relaxed, Acquire) {
+                Ok(_) => {
+                    if waiters(seen) > 0 {
+                        // One may exist: the thread that has forked, in a handler.
+                        Self::wake_all(self.address());
+                    }
+                    return next;
+                }
+                Err(now) => seen = now,
+            }
+        }
+        seen
+    }
+
+    /// Says which mutex the waiters have, or that they have several.
+    fn name_mutex(&self, mutex: *mut ()) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.mutex.load(Relaxed);
+        loop {
+            let next = match seen.addr() {
+                0 => mutex,
+                named if named == mutex.addr() || named & SEVERAL != 0 => return,
+                named => seen.with_addr(named | SEVERAL),
+            };
+            // ordering: Relaxed; published by N5. On failure Relaxed: as above.
+            match self.mutex.compare_exchange(seen, next, Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
         }
     }
 
-    /// Waits for another sequence, to take `mutex` then, or for the deadline.
+    /// Waits to be notified, to take `mutex` then, or for the deadline.
     fn sleep(
         &self,
         waiting: &mut CondvarWait<P>,
         mutex: &P::U32,
         deadline_ns: Option<u64>,
     ) -> CondvarWake {
-        let sequence = waiting.sequence;
         loop {
             if let Some(woken) = self.woken(waiting) {
                 return woken;
@@ -287,194 +357,204 @@ impl<P: ParkPlatform> RawCondvar<P> {
                 return self.give_up(waiting);
             }
             P::count(Event::mutex_sleep);
-            if P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns) {
-                return self.woken_by_kernel();
+            let (kinds, expected) = (waiting.kinds(), waiting.expected());
+            if P::futex_wait_low(kinds, &self.state, expected, Some(mutex), deadline_ns) {
+                waiting.was_woken();
             }
         }
     }
 
-    /// Where the caller sleeps while the word holds its [`sequence`](CondvarWait::sequence).
+    /// Where the caller sleeps while the word holds what is [`expected`](CondvarWait::expected).
     pub fn address(&self) -> *const P::U32 {
         low_half::<P>(&self.state)
     }
 
     /// How the wait of the caller has ended, if it has.
-    pub fn woken(&self, waiting: &CondvarWait<P>) -> Option<CondvarWake> {
-        // ordering: Acquire; N2.
-        let seen = self.state.load(Acquire);
-        (seen as u32 != waiting.sequence).then(|| CondvarWake::notified(seen))
-    }
-
-    /// The kernel says that it has woken the caller. Perhaps for a waiter that came before: that one has the caller's
-    /// place in the count now.
-    pub fn woken_by_kernel(&self) -> CondvarWake {
-        // ordering: Acquire; N2.
-        CondvarWake::notified(self.state.load(Acquire) | MOVED)
-    }
-
-    /// Looks for another sequence for a moment, if the caller is to. If there is none, it is counted as one that
-    /// sleeps.
-    pub fn look(&self, waiting: &CondvarWait<P>) {
-        if waiting.is_awake {
-            self.look_for_change(waiting.sequence);
-        }
-    }
-
-    fn look_for_change(&self, sequence: u32) {
-        let is_new = |state| state as u32 != sequence;
-        let start_ns = P::now_ns();
-        // ordering: Relaxed; only a hint, re-checked in `sleep`.
-        let looked =
-            self.state.cond_load_bounded(Relaxed, Bound::nanoseconds(AWAKE_NS), is_new, || false);
-        let (Ok(mut seen) | Err(mut seen)) = looked;
-        let is_soon = P::now_ns().saturating_sub(start_ns) < SOON_NS;
-        loop {
-            let misses = (seen & MISSES) / MISS;
-            let is_over = is_new(seen);
-            let next_misses = match (is_over, is_soon) {
-                (true, true) => misses.saturating_sub(GAIN),
-                _ if misses >= UNLUCKY => MISSES_MAX,
-                (true, false) => misses + LATE,
-                (false, _) => misses + LOSS,
-            };
-            if is_over && next_misses == misses {
-                return;
-            }
-            let mut next = (seen & !MISSES) + next_misses * MISS;
-            if !is_over {
-                next = one_more(next & !AWAKE);
-            }
-            // ordering: Relaxed; N2 is carried on. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, Relaxed, Relaxed) {
-                Ok(_) => return,
-                Err(now) => seen = now,
-            }
-        }
-    }
-
-    /// The deadline has passed. Takes the caller out of the count, unless a waiter was notified since it was counted.
-    /// If it has given up before, says again what was said then.
-    pub fn give_up(&self, waiting: &mut CondvarWait<P>) -> CondvarWake {
-        *waiting.gave_up.get_or_insert_with(|| self.discount(waiting.sequence))
-    }
-
-    /// Takes a waiter that came at this sequence out of the count, unless a waiter was notified since.
-    fn discount(&self, sequence: u32) -> CondvarWake {
+    pub fn woken(&self, waiting: &mut CondvarWait<P>) -> Option<CondvarWake> {
+        let Some(group) = waiting.group else { return Some(waiting.ended(true, 0)) };
         // ordering: Acquire; N2.
         let mut seen = self.state.load(Acquire);
-        while seen as u32 == sequence && seen & WAITERS != 0 {
-            // ordering: Relaxed; N2 is carried on. On failure Acquire: N2.
-            match self.state.compare_exchange(seen, seen - WAITER, Relaxed, Acquire) {
-                Ok(_) => {
-                    P::count(Event::mutex_timeout);
-                    return CondvarWake { is_notified: false, ..CondvarWake::notified(seen) };
+        loop {
+            match verdict(seen, group) {
+                Verdict::Waits => {
+                    waiting.expected = seen as u32;
+                    return None;
                 }
+                Verdict::MayTake => {}
+                Verdict::Notified => return Some(waiting.ended(true, seen)),
+            }
+            // ordering: Acquire; N2, which is carried on. On failure Acquire: N2.
+            match self.state.compare_exchange(seen, seen - PERMIT, Acquire, Acquire) {
+                Ok(_) => return Some(waiting.ended(true, seen)),
                 Err(now) => seen = now,
             }
         }
-        CondvarWake::notified(seen)
+    }
+
+    /// Looks for a notification for a moment, if the caller is to. Sleeps for a moment if it is not counted.
+    pub fn look(&self, waiting: &CondvarWait<P>) {
+        match waiting.group {
+            Some(group) if waiting.is_awake => self.look_for_notification(group),
+            Some(_) => {}
+            None => {
+                let until_ns = P::now_ns().saturating_add(UNCOUNTED_NS);
+                // ordering: Relaxed; nothing is read through it.
+                let expected = self.state.load(Relaxed) as u32;
+                P::futex_wait_low(UNCOUNTED_KIND, &self.state, expected, None, Some(until_ns));
+            }
+        }
+    }
+
+    fn look_for_notification(&self, group: u32) {
+        let is_over = |state| state & AWAKE == 0 || group_of(state) != group;
+        let start_ns = P::now_ns();
+        let bound = Bound::nanoseconds(AWAKE_NS);
+        // ordering: Relaxed; only a hint, re-checked in `woken`.
+        let looked = self.state.cond_load_bounded(Relaxed, bound, is_over, || false);
+        let is_soon = P::now_ns().saturating_sub(start_ns) < SOON_NS;
+        let mark = Mark::<P>::of(&self.state);
+        let misses = mark.misses();
+        let next_misses = match (looked.is_ok(), is_soon) {
+            (true, true) => misses.saturating_sub(GAIN),
+            _ if misses >= UNLUCKY => MISSES_MAX,
+            (true, false) => misses + LATE,
+            (false, _) => misses + LOSS,
+        };
+        if next_misses != misses {
+            mark.set_misses(next_misses);
+        }
+        if looked.is_err() {
+            // Perhaps it is another thread's by now. Then a notification for that one wakes a sleeper, which sleeps
+            // again.
+            // ordering: Relaxed; N2 and N5 are carried on.
+            self.state.fetch_and(!AWAKE, Relaxed);
+        }
+    }
+
+    /// The deadline has passed. Takes the caller out of the count, unless it was notified. If it has given up before,
+    /// says again what was said then.
+    pub fn give_up(&self, waiting: &mut CondvarWait<P>) -> CondvarWake {
+        let said = match waiting.gave_up {
+            Some(said) => said,
+            None => self.discount(waiting),
+        };
+        waiting.gave_up = Some(said);
+        said
+    }
+
+    fn discount(&self, waiting: &mut CondvarWait<P>) -> CondvarWake {
+        loop {
+            if let Some(woken) = self.woken(waiting) {
+                return woken;
+            }
+            let group = waiting.group.unwrap_or_default();
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            let seen = self.state.load(Relaxed);
+            if !matches!(verdict(seen, group), Verdict::Waits) {
+                continue;
+            }
+            let one = if group == group_of(seen) { OLDER } else { NEWER };
+            let next = settled(seen - one);
+            // ordering: Relaxed; N2 and N5 are carried on. On failure Relaxed: only a hint, re-checked.
+            if self.state.compare_exchange(seen, next, Relaxed, Relaxed).is_ok() {
+                P::count(Event::mutex_timeout);
+                return waiting.ended(false, seen);
+            }
+        }
     }
 
     /// Notifies one thread that waits. Returns `true` if there was one.
     #[inline]
     pub fn notify_one(&self) -> bool {
         // ordering: Relaxed; ordered by the mutex, see above.
-        self.state.load(Relaxed) & (AWAKE | WAITERS) != 0 && self.notify(false) > 0
+        self.state.load(Relaxed) & OLDERS != 0 && self.notify(false) > 0
     }
 
-    /// Notifies all threads that wait; returns how many, at most.
+    /// Notifies all threads that wait; returns how many.
     #[inline]
     pub fn notify_all(&self) -> u32 {
         // ordering: Relaxed; ordered by the mutex, see above.
-        if self.state.load(Relaxed) & (AWAKE | WAITERS) == 0 { 0 } else { self.notify(true) }
+        if self.state.load(Relaxed) & OLDERS == 0 { 0 } else { self.notify(true) }
     }
 
     #[cold]
     fn notify(&self, all: bool) -> u32 {
-        let address = low_half::<P>(&self.state);
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.state.load(Relaxed);
-        let (sequence, woken, is_looked_for, mutex) = loop {
-            let waiters = (seen & WAITERS) / WAITER;
-            let is_looked_for = seen & AWAKE != 0;
-            if waiters == 0 && !is_looked_for {
+        let address = self.address();
+        let mut seen = self.load_in_this_process();
+        let has_older = |seen: u64| seen & OLDERS > OLDER;
+        let is_turn_of_sleepers = !all
+            && seen & AWAKE != 0
+            && has_older(seen)
+            && Mark::<P>::of(&self.state).is_turn_of_sleepers();
+        let (next, is_looked_for, mutex) = loop {
+            if seen & OLDERS == 0 {
                 return 0;
             }
-            let woken = match all {
-                true => waiters,
-                false => waiters.min(Self::is_for_sleepers(seen).into()),
-            };
-            let has_several = seen & SEVERAL != 0;
-            let moves = all && waiters + u64::from(is_looked_for) > 1;
-            let sequence = (seen as u32).wrapping_add(if moves { 1 } else { 2 });
-            let mut next = (seen & !(SEQUENCE | WAITERS | AWAKE)) + u64::from(sequence);
-            next += (waiters - woken) * WAITER;
-            if moves {
-                next |= MOVED;
-            }
-            // ordering: Relaxed; it never changes from one mutex to another. An old look finds none, and then nobody is
-            // moved or left.
+            let is_looked_for = seen & AWAKE != 0 && !(is_turn_of_sleepers && has_older(seen));
+            let next = if all { all_notified(seen) } else { one_notified(seen, is_looked_for) };
+            // ordering: Relaxed; N5.
             let name: *const P::U32 = self.mutex.load(Relaxed).cast_const().cast();
+            let has_several = name.addr() & SEVERAL != 0;
             let mutex = (!has_several && !name.is_null()).then_some(name);
-            // ordering: Release; N2. On failure Relaxed: only a hint, re-checked.
-            match self.state.compare_exchange(seen, next, Release, Relaxed) {
-                Ok(_) => break (sequence, woken as u32, is_looked_for, mutex),
+            // ordering: Release; N2, and N5 is carried on. On failure Acquire: N5.
+            match self.state.compare_exchange(seen, next, Release, Acquire) {
+                Ok(_) => break (next, is_looked_for, mutex),
                 Err(now) => seen = now,
             }
         };
         // From here on the condition variable may no longer exist, except after a notification of all.
+        let count = if all { waiters(seen) } else { 1 };
+        let ends_group = all || !has_older(seen);
+        let sleepers =
+            NotifiedSleepers { address, kind: kind_of(group_of(seen)), is_all: ends_group };
         match mutex {
-            Some(mutex) if sequence % 2 == 1 => self.move_waiters(sequence, mutex),
-            Some(mutex) if woken == 1 && !P::has_forked() => Self::leave(address, mutex),
-            _ if woken > 0 => Self::wake(address, if all { u32::MAX } else { 1 }),
-            _ => {}
+            // The one that looks is notified, and no other waiter of its group may sleep and was notified.
+            _ if count == 1 && is_looked_for && !(ends_group && seen & PERMITS != 0) => {}
+            Some(mutex) if count > 1 => self.move_waiters(next as u32, mutex),
+            Some(mutex) if !P::has_forked() => Self::leave(sleepers, mutex),
+            _ if count > 1 => Self::wake_all(address),
+            _ => sleepers.wake(),
         }
-        woken + u32::from(is_looked_for)
+        count
     }
 
-    /// Leaves it to the release of the mutex to wake the sleeper at `address`, or wakes it if the mutex is free. Both
-    /// may no longer exist.
-    fn leave(address: *const P::U32, mutex: *const P::U32) {
+    /// Leaves it to the release of the mutex to wake the sleepers, or wakes them if the mutex is free. The mutex and
+    /// the word on which they sleep may no longer exist.
+    fn leave(sleepers: NotifiedSleepers<P>, mutex: *const P::U32) {
         let mark = Mark::<P>::of(mutex);
-        mark.leave(address);
+        mark.leave(sleepers);
         // law: S10; the kernel looks at the mutex after the address is in the mark, N3.
-        if P::futex_holds(mutex, 0, address) {
+        if P::futex_holds(mutex, 0, sleepers.address) {
             mark.wake_left();
         } else {
             P::count(Event::condvar_leave);
         }
     }
 
-    /// Returns `true` if a notification of one thread is for a thread that sleeps: none looks for it, or it is the
-    /// sleepers' turn. The one that looks may not exist in a forked child.
-    fn is_for_sleepers(seen: u64) -> bool {
-        // Every sequence here is even.
-        seen & AWAKE == 0 || (seen / 2) % FOR_SLEEPERS == 0 || P::has_forked()
-    }
-
     /// Wakes all threads that were notified and sleep until their mutex is released: those whose address was left in
     /// its mark, and those that were moved to it. For a caller that ends the condition variable, perhaps with the mutex
     /// held, and has to see that they no longer use it. Nobody waits anew or notifies meanwhile.
     pub fn wake_notified(&self) {
-        Self::wake(self.address(), u32::MAX);
+        Self::wake_all(self.address());
         // ordering: Relaxed; the caller comes after all notifications.
-        let mutex: *const P::U32 = self.mutex.load(Relaxed).cast_const().cast();
+        let name = self.mutex.load(Relaxed);
+        let mutex: *const P::U32 = name.map_addr(|name| name & !SEVERAL).cast_const().cast();
         if !mutex.is_null() {
             // Other sleepers there wake for no reason, and sleep again.
-            Self::wake(mutex, u32::MAX);
+            Self::wake_all(mutex);
         }
     }
 
-    fn wake(address: *const P::U32, count: u32) {
+    fn wake_all(address: *const P::U32) {
         P::count(Event::mutex_wake);
-        P::futex_wake(address, count);
+        P::futex_wake(address, u32::MAX);
     }
 
     /// Wakes a waiter and moves the others to their mutex, if none has come since they were notified. Otherwise it
     /// wakes all of them.
-    fn move_waiters(&self, sequence: u32, mutex: *const P::U32) {
-        if P::futex_requeue(1, &self.state, sequence, mutex).is_none() {
-            return Self::wake(low_half::<P>(&self.state), u32::MAX);
+    fn move_waiters(&self, expected: u32, mutex: *const P::U32) {
+        if P::futex_requeue(1, &self.state, expected, mutex).is_none() {
+            return Self::wake_all(self.address());
         }
         P::count(Event::condvar_requeue);
     }

@@ -55,7 +55,6 @@
 //!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
-//! - From `parking_lot`: a wait for a [`Condvar`] can end without a notification, so it must be in a loop.
 //! - From `parking_lot`: readers that leave no gap keep a writer of an [`RwLock`] out for ever. They do not in a
 //!   [`FairRwLock`].
 //! - From `parking_lot`: there is no deadlock detection, and one [`Condvar`] may be used with several mutexes.

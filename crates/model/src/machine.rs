@@ -298,15 +298,16 @@ macro_rules! machine {
                 Self::sleep(kinds, std::ptr::from_ref(word), 0, is_expected, deadline_ns)
             }
             fn futex_wait_low(
+                kinds: u32,
                 word: &Self::U64,
                 expected: u32,
                 then: Option<&Self::U32>,
                 deadline_ns: Option<u64>,
             ) -> bool {
                 let is_expected = || word.holds_now(|value| value as u32 == expected);
-                let (every, address) = (lockwright::platform::EVERY_KIND, std::ptr::from_ref(word));
+                let address = std::ptr::from_ref(word);
                 let then = then.map_or(0, |then| std::ptr::from_ref(then).expose_provenance());
-                Self::sleep(every, address.cast(), then, is_expected, deadline_ns)
+                Self::sleep(kinds, address.cast(), then, is_expected, deadline_ns)
             }
             fn futex_holds(then: *const Self::U32, value: u32, sleepers: *const Self::U32) -> bool {
                 let table = MACHINE.sleepers.lock().unwrap();

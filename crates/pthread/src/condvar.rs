@@ -10,13 +10,15 @@ use lockwright::mutex::RawMutex;
 use lockwright::native::Native;
 use lockwright::raw::RawLock;
 
-/// A wait, from its begin to its end. `struct lw_wait` of `src/c/condvar.c` has the first two fields and enough room.
+/// A wait, from its begin to its end. `struct lw_wait` of `src/c/condvar.c` has the first three fields and enough room.
 #[repr(C)]
 pub struct ThreadWait {
     /// Where to sleep, ...
     address: *const u32,
-    /// ... while this is there.
-    sequence: u32,
+    /// ... while this is there, ...
+    expected: u32,
+    /// ... and as which kinds.
+    kinds: u32,
     /// True if the condition variable knows a gate instead of the mutex.
     has_gate: bool,
     condvar: *const RawCondvar<Native>,
@@ -91,29 +93,29 @@ pub unsafe extern "C" fn lw_wait_begin(
         waiting
     };
     of.look(&waiting);
-    let address = of.address().cast();
-    let sequence = waiting.sequence();
-    let begun = ThreadWait { address, sequence, has_gate, condvar, mutex, waiting, woken: None };
+    let (address, expected, kinds) = (of.address().cast(), waiting.expected(), waiting.kinds());
+    let begun =
+        ThreadWait { address, expected, kinds, has_gate, condvar, mutex, waiting, woken: None };
     // SAFETY: the caller's memory.
     unsafe { wait.write(begun) };
     0
 }
 
-/// Returns `true` if the wait is over because somebody has notified the caller.
+/// Returns `true` if the wait is over because a thread has notified the caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_wait_is_over(wait: *mut ThreadWait) -> bool {
     // SAFETY: the caller's wait.
     let wait = unsafe { &mut *wait };
-    wait.woken = wait.condvar().woken(&wait.waiting);
+    wait.woken = wait.condvar().woken(&mut wait.waiting);
+    wait.expected = wait.waiting.expected();
     wait.woken.is_some()
 }
 
-/// The kernel has woken the caller: the wait is over.
+/// The kernel has woken the caller, perhaps for a reason that another thread knew first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_wait_is_woken(wait: *mut ThreadWait) {
     // SAFETY: the caller's wait.
-    let wait = unsafe { &mut *wait };
-    wait.woken = Some(wait.condvar().woken_by_kernel());
+    unsafe { &mut *wait }.waiting.was_woken();
 }
 
 /// The deadline has passed: the wait is over.
@@ -124,13 +126,14 @@ pub unsafe extern "C" fn lw_wait_is_late(wait: *mut ThreadWait) {
     wait.woken = Some(wait.condvar().give_up(&mut wait.waiting));
 }
 
-/// The caller is cancelled: the wait is over. It may have been woken without knowing it, and then perhaps for a waiter
-/// that has the caller's place in the count now. So it stays counted, and another waiter is notified.
+/// The caller is cancelled: the wait is over. It may have been woken without knowing it. What it was notified of is
+/// passed on to another waiter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_wait_is_cancelled(wait: *mut ThreadWait) {
     // SAFETY: the caller's wait.
     let wait = unsafe { &mut *wait };
-    let woken = wait.condvar().woken_by_kernel();
+    wait.waiting.was_woken();
+    let woken = wait.condvar().give_up(&mut wait.waiting);
     wait.woken = Some(woken);
     pass_on(wait.condvar(), woken);
 }

@@ -86,8 +86,8 @@ bugs! {
         source: "Darwin pthread_rwlock, 2026 (ClickHouse PR 112267)",
         shown_by: [("mutex", "condvar")],
         edits: [
-            change "condvar.rs": "P::futex_wait_low(&self.state, sequence, Some(mutex), deadline_ns)"
-                => "P::futex_wait_low(&self.state, self.state.load(Relaxed) as u32, Some(mutex), deadline_ns)",
+            change "condvar.rs": "(waiting.kinds(), waiting.expected())"
+                => "(waiting.kinds(), self.state.load(Relaxed) as u32)",
         ],
     }
     "33" SlowTakeRelaxed in SLEEPING_OR_MUTEX, seen MEMORY {

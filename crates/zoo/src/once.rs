@@ -51,8 +51,8 @@ bugs! {
         source: "design: a sleep may end for no reason",
         shown_by: [("once", "barrier-meet")],
         edits: [
-            change "barrier.rs": "P::futex_wait_low(&self.state, (seen | SLEEPER) as u32, None, None);"
-                => r"P::futex_wait_low(&self.state, (seen | SLEEPER) as u32, None, None);
+            change "barrier.rs": "P::futex_wait_low(EVERY_KIND, &self.state, (seen | SLEEPER) as u32, None, None);"
+                => r"P::futex_wait_low(EVERY_KIND, &self.state, (seen | SLEEPER) as u32, None, None);
                 return;",
         ],
     }

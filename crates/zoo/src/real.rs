@@ -70,8 +70,7 @@ bugs! {
         source: OURS,
         tests: [native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
         edits: [
-            change "condvar.rs": "CondvarWake { is_notified: false, ..CondvarWake::notified(seen) }"
-                => "CondvarWake::notified(seen)",
+            change "condvar.rs": "waiting.ended(false, seen)" => "waiting.ended(true, seen)",
         ],
     }
     "85" GoneWaitersHeeded in &["rwlock-fair"], seen NATIVE_EDIT {

@@ -9,8 +9,8 @@ bugs! {
         what: "All waiters of a condition variable are moved to a mutex that no thread holds. No thread will wake them.",
         source: "nsync condition variables, 2017 (215217c)",
         shown_by: [("mutex", "condvar-all")],
-        edits: [change "condvar.rs": "P::futex_requeue(1, &self.state, sequence, mutex)"
-                => "P::futex_requeue(0, &self.state, sequence, mutex)"],
+        edits: [change "condvar.rs": "P::futex_requeue(1, &self.state, expected, mutex)"
+                => "P::futex_requeue(0, &self.state, expected, mutex)"],
     }
     "43a" SleepUnordered in MUTEX, seen BY_LOOM {
         what: "A sleeper counts itself and looks at the lock with no barrier in between. The owner's release does not see the sleeper, the sleeper does not see the release, and no thread wakes it.",
@@ -34,7 +34,7 @@ bugs! {
         what: "A notification leaves it to the release of the mutex to wake the thread, and does not ask if a thread owns the mutex. If none does, no thread wakes it.",
         source: "design: a notification may come without the mutex",
         shown_by: [("mutex", "condvar")],
-        edits: [change "condvar.rs": "P::futex_holds(mutex, 0, address)" => "false"],
+        edits: [change "condvar.rs": "P::futex_holds(mutex, 0, sleepers.address)" => "false"],
     }
     "151" LeftAndForgotten in MUTEX, seen EXPLORED {
         what: "A release does not look for a thread that was notified and left to it.",
@@ -57,25 +57,37 @@ bugs! {
         what: "Two threads wait at one condition variable with different mutexes. A notification leaves it to the mutex of the first to wake the second. The first thread no longer waits, and its mutex is gone.",
         source: "our own finding, in review",
         shown_by: [("mutex", "condvar-another-mutex")],
-        edits: [change "condvar.rs": "seen & SEVERAL != 0" => "false"],
+        edits: [change "condvar.rs": "name.addr() & SEVERAL != 0" => "false"],
     }
     "155" LeftOneOverwritten in MUTEX, seen EXPLORED {
         what: "A notification is left where another was left before, and the thread of that one is forgotten.",
         source: "design: a place has one address",
         shown_by: [("mutex", "condvar-left")],
-        edits: [change "park/marks.rs": "!before.is_null()" => "address.is_null() && !before.is_null()"],
+        edits: [change "park/marks.rs": "!before.is_null()" => "name.is_null() && !before.is_null()"],
     }
     "180" NotifiedOneCountedStill in MUTEX, seen EXPLORED {
-        what: "A notification goes to the waiter that looks for it, and the condition variable goes on saying that a waiter looks. The next notification is for that one, who has left, and a thread sleeps for ever. In glibc, a group of waiters counts one that has left. Here there are no groups, and what a notification gives is the waiter's own sequence, which no other waiter can take: it takes this edit to count a waiter twice.",
+        what: "A notification goes to the waiter that looks for it, and the condition variable goes on saying that a waiter looks. The next notification is for that one, which has left, and wakes no thread. In glibc, a group of waiters counts one that has left.",
         source: "glibc condition variables, 2017 to 2025 (BZ 25847)",
         shown_by: [("mutex", "condvar-one-place")],
-        edits: [change "condvar.rs": "SEQUENCE | WAITERS | AWAKE" => "SEQUENCE | WAITERS"],
+        edits: [change "condvar/state.rs": "if is_looked_for { next & !AWAKE } else { next }" => "{ let _ = is_looked_for; next }"],
     }
     "181" SleeperCountedAwake in MUTEX, seen EXPLORED {
         what: "A waiter that has looked for a notification falls asleep, and the condition variable goes on saying that it looks. The next notification is for a waiter that looks, and wakes no thread.",
         source: "design: a notification for a waiter that is not where the state says (as in BZ 25847)",
         shown_by: [("mutex", "condvar-one-place")],
-        edits: [change "condvar.rs": "next & !AWAKE" => "next"],
+        edits: [remove "condvar.rs": "self.state.fetch_and(!AWAKE, Relaxed);"],
+    }
+    "198" PermitNotTaken in MUTEX, seen EXPLORED {
+        what: "A waiter that sees a notification returns and leaves it for others to see: two waits end with one notification. Nothing else goes wrong.",
+        source: "our own condition variable until November 2026; parking_lot promises that no wait ends like that (issues 152 and 318)",
+        shown_by: [("mutex", "condvar-promise")],
+        edits: [change "condvar.rs": "seen - PERMIT, Acquire" => "seen, Acquire"],
+    }
+    "199" PermitOfTheEarlier in MUTEX, seen EXPLORED {
+        what: "A thread that begins to wait when there is a notification that no waiter has seen yet may take it. The one for which it was sleeps on.",
+        source: "glibc condition variables before 2017 (BZ 13165)",
+        shown_by: [("mutex", "condvar-promise")],
+        edits: [change "condvar/state.rs": "state & (PERMITS | NEWERS) == 0" => "state & NEWERS == 0"],
     }
     "61" WokenForgetsSleepers in FUTEX3, seen ASLEEP {
         what: "A thread that was woken takes the lock as a newcomer does, and does not say that threads may sleep. Its release wakes none of those that sleep still.",

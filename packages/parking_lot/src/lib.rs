@@ -12,8 +12,6 @@
 //! Types, functions and features have the names and the signatures of parking_lot 0.12.5. **They do not promise all
 //! that parking_lot's do:**
 //!
-//! - **A wait for a [`Condvar`] can end without a notification.** parking_lot promises that it does not. Look for
-//!   `wait`, `wait_for` and `wait_until` that are not in a loop, in your crates and in each crate that you patch.
 //! - **Readers that leave no gap keep a writer of an [`RwLock`] out for ever**, and a reader that upgrades, too. With
 //!   parking_lot neither side starves.
 //! - **A newly arriving thread takes a free [`Mutex`] although others wait**, until a thread that was woken has found
@@ -27,6 +25,9 @@
 //! - A [`Condvar`] may be used with several mutexes at once. With parking_lot that is a panic.
 //! - [`Mutex`] and [`Condvar`] are larger: 8 and 16 bytes. [`RwLock`] is smaller: 4 bytes.
 //! - The functions of `parking_lot_core` know nothing of these locks.
+//!
+//! As with parking_lot, a wait for a [`Condvar`] ends only with a notification or at its deadline, and notifications
+//! say how many threads they notified.
 //!
 //! How long a thread may wait, and what else a lock promises, is in the documentation of Lockwright's type of the same
 //! name.

@@ -124,7 +124,7 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
     (
         locks::MUTEX,
         (
-            "mutex-timed,mutex-fair,condvar,condvar-all,condvar-mutexes,condvar-timed,condvar-left,condvar-left-to-waiter,condvar-another-mutex,last-user,neighbours",
+            "mutex-timed,mutex-fair,condvar,condvar-promise,condvar-all,condvar-mutexes,condvar-timed,condvar-left,condvar-left-to-waiter,condvar-another-mutex,last-user,neighbours",
             "4",
             "2",
         ),

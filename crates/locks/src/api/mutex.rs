@@ -158,16 +158,22 @@ macro_rules! condvar {
         ///
         /// # Order
         ///
-        /// [`notify_one`](Self::notify_one) notifies at least one waiter, if there is one. It prefers a thread that has
-        /// just begun to wait and has not fallen asleep, because that costs no system call. Every 64th notification
-        /// also goes to the thread that has slept longest. If the mutex is held, its unlock wakes the sleeper.
-        /// [`notify_all`](Self::notify_all) wakes one waiter at most. The others move to the mutex and sleep there
-        /// until it is their turn. So threads do not wake up only to find the mutex held.
+        /// [`notify_one`](Self::notify_one) notifies one waiter, if there is one. It prefers a thread that has just
+        /// begun to wait and has not fallen asleep, because that costs no system call. Every 64th notification is for
+        /// a thread that sleeps, as a rule the one that has slept longest. If the mutex is held, its unlock wakes the
+        /// sleeper. [`notify_all`](Self::notify_all) wakes one waiter at most. The others move to the mutex and sleep
+        /// there until it is their turn. So threads do not wake up only to find the mutex held.
         ///
         /// # Spurious wake-ups
         ///
-        /// A wait can return without a notification, so the caller checks its condition again. With
-        /// [`wait_while`](Self::wait_while) you need not think of it.
+        /// There are none: a wait ends only with a notification or at its deadline. Each wait that
+        /// [`notify_one`](Self::notify_one) ends has a notification of its own, which was not over when the wait began.
+        /// But another thread may take the mutex before a waiter that was notified, and change the condition again.
+        /// With [`wait_while`](Self::wait_while) you need not think of it.
+        ///
+        /// There are two exceptions. Up to 8,191 threads can wait at one `Condvar`; if more do, a wait may end after
+        /// 10 ms. And a thread that forks in a signal handler, while it waits, may be notified in the child for no
+        /// reason.
         ///
         /// # Memory ordering
         ///
@@ -255,17 +261,11 @@ macro_rules! condvar {
                 self.wait_while_raw(guard, condition, deadline_at::<P>(deadline))
             }
             /// Notifies a thread that waits. Returns `false` if no thread waits.
-            ///
-            /// It may return `true` although no thread waits: waiters that have stopped, by a time-out or because they
-            /// were woken for no reason, may stay counted until the next notification.
             #[inline]
             pub fn notify_one(&self) -> bool {
                 self.0.notify_one()
             }
-            /// Notifies all threads that wait. Returns how many they are, at most: those that [`notify_one`] may take
-            /// for waiters count, too.
-            ///
-            /// [`notify_one`]: Self::notify_one
+            /// Notifies all threads that wait. Returns how many they are.
             #[inline]
             pub fn notify_all(&self) -> usize {
                 self.0.notify_all() as usize

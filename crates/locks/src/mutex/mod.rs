@@ -25,9 +25,9 @@ const SLEEPERS: u32 = 2;
 /// A thread that was woken sleeps again, or somebody has to be woken for another reason.
 const WOKEN: u32 = 4;
 /// The kind of a sleeper that was not woken before.
-const SLEEPER_KIND: u32 = 1;
+pub(crate) const SLEEPER_KIND: u32 = 1;
 /// The kind of one that was: it is woken first.
-const WOKEN_KIND: u32 = 2;
+pub(crate) const WOKEN_KIND: u32 = 2;
 
 /// A mutex for programs: 8 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
 ///

@@ -2,7 +2,7 @@
 
 use super::{Native, slept_in};
 use crate::hardware::{HardwareU32, HardwareU64};
-use crate::platform::{Clock, EVERY_KIND, Sleeping, low_half};
+use crate::platform::{Clock, Sleeping, low_half};
 use core::num::NonZeroU32;
 use core::sync::atomic::AtomicU32;
 use rustix::thread::futex;
@@ -20,21 +20,22 @@ impl Sleeping for Native {
         wait(kinds, word.core(), expected, deadline_ns)
     }
     fn futex_wait_low(
+        kinds: u32,
         word: &HardwareU64<Self>,
         expected: u32,
         _: Option<&HardwareU32<Self>>,
         deadline_ns: Option<u64>,
     ) -> bool {
         if cfg!(miri) {
-            return slept_in::wait(word, expected, deadline_ns);
+            return slept_in::wait(kinds, word, expected, deadline_ns);
         }
         let half = low_half::<Self>(word).cast::<AtomicU32>();
         // SAFETY: the lower half of a 64-bit cell is aligned, and outlives the reference to the cell. Only the kernel
         // reads it.
-        wait(EVERY_KIND, unsafe { &*half }, expected, deadline_ns)
+        wait(kinds, unsafe { &*half }, expected, deadline_ns)
     }
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Self>, count: u32) -> u32 {
-        let woken = if cfg!(miri) { slept_in::wake(address.addr(), count) } else { 0 };
+        let woken = if cfg!(miri) { slept_in::wake(kinds, address.addr(), count) } else { 0 };
         woken + super::syscall::futex_wake(kinds, address.cast(), count - woken)
     }
     fn futex_holds(

@@ -7,18 +7,24 @@ use crate::platform::{Atomic, Clock, low_half};
 use core::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a place holds: 0, the address that its thread waits for, or that address and [`WOKEN`].
-type Places = [usize; 16];
+/// What a place holds: 0, the address that its thread waits for, or that address and [`WOKEN`]; and the kinds of the
+/// thread.
+type Places = [(usize, u32); 16];
 /// Addresses of words leave this bit.
 const WOKEN: usize = 1;
 
 fn places() -> MutexGuard<'static, Places> {
-    static PLACES: Mutex<Places> = Mutex::new([0; 16]);
+    static PLACES: Mutex<Places> = Mutex::new([(0, 0); 16]);
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// As `futex_wait_low`.
-pub(super) fn wait(word: &HardwareU64<Native>, expected: u32, deadline_ns: Option<u64>) -> bool {
+pub(super) fn wait(
+    kinds: u32,
+    word: &HardwareU64<Native>,
+    expected: u32,
+    deadline_ns: Option<u64>,
+) -> bool {
     let address = low_half::<Native>(word).addr();
     let mine = loop {
         let mut places = places();
@@ -26,8 +32,8 @@ pub(super) fn wait(word: &HardwareU64<Native>, expected: u32, deadline_ns: Optio
         if word.load(Relaxed) as u32 != expected {
             return false;
         }
-        if let Some(at) = places.iter().position(|place| *place == 0) {
-            places[at] = address;
+        if let Some(at) = places.iter().position(|place| place.0 == 0) {
+            places[at] = (address, kinds);
             break at;
         }
         drop(places);
@@ -35,9 +41,9 @@ pub(super) fn wait(word: &HardwareU64<Native>, expected: u32, deadline_ns: Optio
     };
     loop {
         let mut places = places();
-        let is_woken = places[mine] != address;
+        let is_woken = places[mine].0 != address;
         if is_woken || deadline_ns.is_some_and(|deadline_ns| Native::now_ns() >= deadline_ns) {
-            places[mine] = 0;
+            places[mine].0 = 0;
             return is_woken;
         }
         drop(places);
@@ -45,9 +51,9 @@ pub(super) fn wait(word: &HardwareU64<Native>, expected: u32, deadline_ns: Optio
     }
 }
 
-/// Wakes up to `count` threads that wait for this address. Returns how many it woke.
-pub(super) fn wake(address: usize, count: u32) -> u32 {
+/// Wakes up to `count` threads of these kinds that wait for this address. Returns how many it woke.
+pub(super) fn wake(kinds: u32, address: usize, count: u32) -> u32 {
     let mut places = places();
-    let waiting = places.iter_mut().filter(|place| **place == address);
-    waiting.take(count as usize).map(|place| *place |= WOKEN).count() as u32
+    let waiting = places.iter_mut().filter(|place| place.0 == address && place.1 & kinds != 0);
+    waiting.take(count as usize).map(|place| place.0 |= WOKEN).count() as u32
 }

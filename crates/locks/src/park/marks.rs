@@ -26,9 +26,9 @@
 //! a forked child. The epoch tells: counts with another epoch than that of the process are none. It has the lowest 16
 //! bits of the platform's. Two lives of a process that are 65,536 forks apart look alike, and then a count is too high.
 //!
-//! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex. The next release
-//! of a lock with this mark takes it and wakes the sleeper. A place has one address: another that comes takes it out
-//! and wakes its sleeper at once.
+//! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex, with the kind of
+//! sleepers that it means. The next release of a lock with this mark takes it and wakes the sleeper, or all of that
+//! kind. A place has one address: another that comes takes it out and wakes its sleepers at once.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -38,10 +38,11 @@
 //! | N4 | the address that is left, Release | the exchange that takes it, Acquire | that the notification no longer uses the condition variable: the sleeper may free it when it is woken |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
 
-use super::ParkPlatform;
+use super::{Bucket, ParkPlatform};
 use crate::events::Event;
-use crate::platform::{Atomic, AtomicInt};
+use crate::platform::{Atomic, AtomicInt, Cells};
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// No thread sleeps.
@@ -58,6 +59,59 @@ const CALM_LOOKS: u32 = 64;
 
 /// One wake-up of this many is for the thread that has slept longest.
 const WAKES_FOR_OLDEST: u32 = 16;
+
+/// One notification of this many is for a thread that sleeps, although another looks for it.
+const LOOKED_FOR_BEFORE_SLEEPERS: u32 = 64;
+
+/// What a waiter on a condition variable is to the kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum WaiterKind {
+    /// Of a group with an even number.
+    Even = 4,
+    /// Of one with an odd number.
+    Odd = 8,
+}
+
+/// Waiters of a condition variable that are to be woken: one, or all of a kind.
+pub(crate) struct NotifiedSleepers<P: Cells> {
+    /// Where they sleep.
+    pub(crate) address: *const P::U32,
+    pub(crate) kind: WaiterKind,
+    pub(crate) is_all: bool,
+}
+
+impl<P: Cells> Clone for NotifiedSleepers<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Cells> Copy for NotifiedSleepers<P> {}
+
+impl<P: ParkPlatform> NotifiedSleepers<P> {
+    /// In a name: `is_all`, and the kind is odd. Addresses of words leave these bits.
+    const ALL: usize = 1;
+    const ODD: usize = 2;
+
+    /// All of it in a pointer, which is not null.
+    fn name(self) -> *mut () {
+        let all = if self.is_all { Self::ALL } else { 0 };
+        let odd = if self.kind == WaiterKind::Odd { Self::ODD } else { 0 };
+        self.address.map_addr(|address| address | all | odd).cast_mut().cast()
+    }
+    fn of_name(name: *mut ()) -> Self {
+        let bits = name.addr();
+        let address = name.map_addr(|name| name & !(Self::ALL | Self::ODD)).cast_const().cast();
+        let kind = if bits & Self::ODD == 0 { WaiterKind::Even } else { WaiterKind::Odd };
+        Self { address, kind, is_all: bits & Self::ALL != 0 }
+    }
+
+    pub(crate) fn wake(self) {
+        P::count(Event::mutex_wake);
+        let count = if self.is_all { u32::MAX } else { 1 };
+        P::futex_wake_only(self.kind as u32, self.address, count);
+    }
+}
 
 /// The mark of a lock.
 pub(crate) struct Mark<P> {
@@ -175,6 +229,7 @@ impl<P: ParkPlatform> Mark<P> {
         let mine = me.into_iter().flatten().filter(|&counted| !Self::is_lost(counted));
         counts > mine.map(|counted| counted.one).sum()
     }
+
     /// Returns `true` if waiters are counted. For the owner of the lock.
     pub(crate) fn has_waiters(self) -> bool {
         // ordering: Relaxed; as in `has_others`.
@@ -186,19 +241,21 @@ impl<P: ParkPlatform> Mark<P> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { &P::sleep_bucket(self.at).as_ref().left }
     }
-    /// Leaves it to the next release to wake a sleeper at `address`, and wakes the one that was left before.
-    pub(crate) fn leave(self, address: *const P::U32) {
+    /// Leaves it to the next release to wake these sleepers, and wakes those that were left before.
+    pub(crate) fn leave(self, sleepers: NotifiedSleepers<P>) {
+        self.leave_name(sleepers.name());
+    }
+    fn leave_name(self, name: *mut ()) {
         // ordering: AcqRel; N4. N3 has its barriers.
-        let before = self.left().swap(address.cast_mut().cast(), AcqRel);
+        let before = self.left().swap(name, AcqRel);
         if !before.is_null() {
-            P::count(Event::mutex_wake);
-            P::futex_wake(before.cast_const().cast(), 1);
+            NotifiedSleepers::<P>::of_name(before).wake();
         }
     }
     /// Wakes the sleeper that was left here, if there is one.
     #[cold]
     pub(crate) fn wake_left(self) {
-        self.leave(core::ptr::null());
+        self.leave_name(core::ptr::null_mut());
     }
     /// Returns `true` if a sleeper was left here that [`wake_left`](Self::wake_left) has to wake. For a thread that has
     /// released the lock by an exchange; the lock may no longer exist.
@@ -219,13 +276,35 @@ impl<P: ParkPlatform> Mark<P> {
     /// Returns `true` for one of some wake-ups: it is for the thread that has slept longest, even if another was woken
     /// before.
     pub(crate) fn is_turn_of_oldest(self) -> bool {
+        self.count_turn(|bucket| &bucket.wakes) % WAKES_FOR_OLDEST == 0
+    }
+    /// Returns `true` for one of some notifications that could go to a waiter which is awake: it is for a sleeper.
+    pub(crate) fn is_turn_of_sleepers(self) -> bool {
+        self.count_turn(|bucket| &bucket.looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
+    }
+    fn count_turn(self, counter: impl Fn(&Bucket<P>) -> &Private) -> u32 {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        let wakes = unsafe { &P::sleep_bucket(self.at).as_ref().wakes };
-        // ordering: Relaxed; nothing is read through it, and wake-ups may be missed.
-        let count = wakes.load(Relaxed).wrapping_add(1);
+        let counter = counter(unsafe { P::sleep_bucket(self.at).as_ref() });
+        // ordering: Relaxed; nothing is read through it, and turns may be missed.
+        let count = counter.load(Relaxed).wrapping_add(1);
         // ordering: Relaxed; as above.
-        wakes.store(count, Relaxed);
-        count % WAKES_FOR_OLDEST == 0
+        counter.store(count, Relaxed);
+        count
+    }
+
+    fn all_misses<'a>(self) -> &'a Private {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { &P::sleep_bucket(self.at).as_ref().misses }
+    }
+    /// What was set last for a condition variable with this mark.
+    pub(crate) fn misses(self) -> u32 {
+        // ordering: Relaxed; nothing is read through it.
+        self.all_misses().load(Relaxed)
+    }
+    /// Says how often it cost more than a sleep to look for a notification.
+    pub(crate) fn set_misses(self, misses: u32) {
+        // ordering: Relaxed; nothing is read through it, and misses may be missed.
+        self.all_misses().store(misses, Relaxed);
     }
 
     /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks

@@ -9,7 +9,7 @@ mod waiter;
 pub use bucket::Bucket;
 pub(crate) use bucket::BucketGuard;
 pub(crate) use granting::{LaterWakes, Served, Waiters};
-pub(crate) use marks::{Counted, Mark};
+pub(crate) use marks::{Counted, Mark, NotifiedSleepers, WaiterKind};
 pub(crate) use waiter::waiter;
 pub use waiter::{HoldMode, LockMode, Place, Waiter};
 

@@ -307,10 +307,10 @@ pub trait Sleeping: Cells {
     /// has counted the caller, which may have been meant for another word that was at this address before.
     fn futex_wait_as(kinds: u32, word: &Self::U32, expected: u32, deadline_ns: Option<u64>)
     -> bool;
-    /// As [`futex_wait_as`](Self::futex_wait_as) on the lower half of `word`, as a sleeper of every kind. The address
-    /// of this half is [`low_half`]. `then` is the word of the lock that the caller takes afterwards, for
-    /// [`futex_holds`](Self::futex_holds).
+    /// As [`futex_wait_as`](Self::futex_wait_as) on the lower half of `word`, whose address is [`low_half`]. `then` is
+    /// the word of the lock that the caller takes afterwards, for [`futex_holds`](Self::futex_holds).
     fn futex_wait_low(
+        kinds: u32,
         word: &Self::U64,
         expected: u32,
         then: Option<&Self::U32>,

@@ -267,12 +267,13 @@ impl Sleeping for Hooked {
         Native::futex_wait_as(kinds, word, expected, deadline_ns)
     }
     fn futex_wait_low(
+        kinds: u32,
         word: &HardwareU64<Native>,
         expected: u32,
         then: Option<&HardwareU32<Native>>,
         deadline_ns: Option<u64>,
     ) -> bool {
-        Native::futex_wait_low(word, expected, then, deadline_ns)
+        Native::futex_wait_low(kinds, word, expected, then, deadline_ns)
     }
     fn futex_holds(
         then: *const HardwareU32<Native>,

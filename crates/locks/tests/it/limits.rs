@@ -2,6 +2,8 @@
 
 use super::mutex::in_a_process_of_its_own;
 use super::{alone, not_run};
+use lockwright::condvar::RawCondvar;
+use lockwright::mutex::RawMutex;
 use lockwright::native::{self, Native};
 use lockwright::platform::{Barriers, SchedulerHints};
 use lockwright::raw::RawLock as _;
@@ -14,6 +16,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(20);
+
+#[test]
+fn a_wait_at_a_full_condition_variable_ends_by_itself() {
+    let (mutex, changed) = (RawMutex::<Native>::INIT, RawCondvar::full());
+    mutex.lock();
+    // SAFETY: taken above.
+    assert!(unsafe { changed.wait(&mutex, None) }, "it has no deadline");
+    assert!(mutex.is_locked());
+    assert_eq!(changed.notify_all(), 2 * 8191, "as many wait as before");
+    assert_eq!(changed.notify_all(), 0);
+}
 
 #[test]
 fn a_timed_wait_without_a_queue_node_times_out() {

@@ -129,24 +129,21 @@ pub(super) fn await_sleep_of(thread: i32) {
 fn each_notification_wakes_one_waiter_and_no_other() {
     let _alone = alone();
     const WAITERS: u64 = 4;
-    let (mutex, changed, woken) = (Mutex::new(Vec::new()), Condvar::new(), AtomicU64::new(0));
+    let (mutex, changed, woken) = (Mutex::new(0), Condvar::new(), AtomicU64::new(0));
     assert!(!changed.notify_one() && changed.notify_all() == 0, "nobody waits");
     thread::scope(|scope| {
         for _ in 0..WAITERS {
             scope.spawn(|| {
                 let mut waiting = mutex.lock();
-                waiting.push(this_thread());
+                *waiting += 1;
                 // With a deadline, so that a test that fails ends.
                 assert!(!changed.wait_for(&mut waiting, LONG).timed_out(), "not notified");
                 woken.fetch_add(1, Relaxed);
             });
         }
-        while mutex.lock().len() < WAITERS as usize {
+        while *mutex.lock() < WAITERS {
             thread::yield_now();
         }
-        // A waiter on its way to sleep would find the sequence changed, and return without a wake-up.
-        let waiting = mutex.lock().clone();
-        waiting.into_iter().for_each(await_sleep_of);
         let all_that = |count| {
             let end = Instant::now() + LONG;
             while woken.load(Relaxed) < count && Instant::now() < end {
@@ -162,6 +159,58 @@ fn each_notification_wakes_one_waiter_and_no_other() {
         drop(guard);
         assert_eq!(all_that(WAITERS), WAITERS);
     });
+}
+
+/// Each waiter waits without a loop for what was put down for one of those that wait.
+#[test]
+fn no_wait_ends_without_a_notification() {
+    #[derive(Default)]
+    struct Tokens {
+        waiting: u64,
+        tokens: u64,
+        returns: u64,
+    }
+    let _alone = alone();
+    let (state, changed, is_over) =
+        (Mutex::new(Tokens::default()), Condvar::new(), AtomicBool::new(false));
+    let given = thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let mut state = state.lock();
+                    if is_over.load(Relaxed) {
+                        return;
+                    }
+                    state.waiting += 1;
+                    changed.wait(&mut state);
+                    state.waiting -= 1;
+                    state.returns += 1;
+                    state.tokens = state.tokens.checked_sub(1).expect("put down for this thread");
+                }
+            });
+        }
+        let end = Instant::now() + Duration::from_millis(300);
+        let mut given = 0;
+        loop {
+            let mut state = state.lock();
+            is_over.store(Instant::now() >= end, Relaxed);
+            let open = state.waiting - state.tokens;
+            let notified = match given % 7 {
+                0 => changed.notify_all() as u64,
+                _ => changed.notify_one().into(),
+            };
+            assert_eq!(notified, if given % 7 == 0 { open } else { open.min(1) });
+            state.tokens += notified;
+            given += notified;
+            let waiting = state.waiting;
+            drop(state);
+            if is_over.load(Relaxed) && waiting == 0 {
+                return given;
+            }
+            thread::yield_now();
+        }
+    });
+    assert_eq!(state.lock().returns, given);
 }
 
 #[test]

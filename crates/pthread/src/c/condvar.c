@@ -19,8 +19,9 @@
 
 struct lw_wait {
     uint32_t *address;
-    uint32_t sequence;
-    char rest[128 - 12];
+    uint32_t expected;
+    uint32_t kinds;
+    char rest[128 - 16];
 } __attribute__((aligned(16)));
 
 int lw_wait_begin(struct lw_wait *wait, pthread_cond_t *condvar, pthread_mutex_t *mutex);
@@ -64,16 +65,17 @@ int lw_condvar_init(pthread_cond_t *condvar, const pthread_condattr_t *attribute
     return 0;
 }
 
-static long futex(uint32_t *address, int operation, uint32_t value, const struct timespec *deadline)
+static long futex(uint32_t *address, int operation, uint32_t value, const struct timespec *deadline,
+                  uint32_t kinds)
 {
-    return syscall(SYS_futex, address, operation, value, deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+    return syscall(SYS_futex, address, operation, value, deadline, NULL, kinds);
 }
 
 static void leave(struct condvar *of)
 {
     uint32_t *inside = &of->inside;
     if (__atomic_fetch_sub(inside, 1, __ATOMIC_RELEASE) == (DESTROYED_SOON | 1))
-        futex(inside, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+        futex(inside, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, 0);
 }
 
 int lw_condvar_destroy(pthread_cond_t *condvar)
@@ -86,7 +88,8 @@ int lw_condvar_destroy(pthread_cond_t *condvar)
     if (seen != DESTROYED_SOON)
         lw_condvar_wake_notified(condvar);
     while (seen != DESTROYED_SOON) {
-        futex(&of->inside, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, NULL);
+        futex(&of->inside, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, NULL,
+              FUTEX_BITSET_MATCH_ANY);
         seen = __atomic_load_n(&of->inside, __ATOMIC_ACQUIRE);
     }
     errno = error;
@@ -119,14 +122,12 @@ static void sleep_until_over(struct lw_wait *wait, clockid_t clock, const struct
         }
         int type;
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-        long result = futex(wait->address, operation, wait->sequence, deadline);
+        long result = futex(wait->address, operation, wait->expected, deadline, wait->kinds);
         int error = errno;
         pthread_setcanceltype(type, NULL);
-        if (result == 0) {
+        if (result == 0)
             lw_wait_is_woken(wait);
-            return;
-        }
-        if (error == ETIMEDOUT) {
+        else if (error == ETIMEDOUT) {
             lw_wait_is_late(wait);
             return;
         }

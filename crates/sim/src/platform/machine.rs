@@ -15,9 +15,8 @@ use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{Process, is_of_this_life};
 use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, MetadataPool,
-    Placement, QueueNodes, ReadList, ReaderSlots, SchedulerHints, SleepStorage, Sleeping,
-    ThreadNumbers,
+    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, MetadataPool, Placement,
+    QueueNodes, ReadList, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright::queue::{NodeId, QNode};
 use lockwright::tunables::Tunable;
@@ -322,6 +321,7 @@ impl Sleeping for Sim {
         Here::expect("to sleep").sleep(kinds, cell, expected, 0, deadline_ps(deadline_ns))
     }
     fn futex_wait_low(
+        kinds: u32,
         word: &Self::U64,
         expected: u32,
         then: Option<&Self::U32>,
@@ -329,7 +329,7 @@ impl Sleeping for Sim {
     ) -> bool {
         let (cell, deadline_ps) = (low_cell(word), deadline_ps(deadline_ns));
         let then = then.map_or(0, |then| core::ptr::from_ref(then).addr());
-        Here::expect("to sleep").sleep(EVERY_KIND, cell, expected, then, deadline_ps)
+        Here::expect("to sleep").sleep(kinds, cell, expected, then, deadline_ps)
     }
     fn futex_holds(
         then: *const <Self as Cells>::U32,
