@@ -170,8 +170,8 @@ impl<P: Platform> Scene<P> {
             if at_condvar { &self.mutex } else { self.place.lock_of(self.second) };
         lock.take(false);
         // SAFETY: taken above, and written by a holder.
-        while at_condvar && unsafe { self.given.get() } < round {
-            // A wake-up by a late release ends the wait, too.
+        if at_condvar && unsafe { self.given.get() } < round {
+            // A wake-up by a late release does not end the wait.
             // SAFETY: taken above.
             unsafe { self.place.condvar().wait(&self.mutex, None) };
         }

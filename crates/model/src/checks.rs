@@ -7,7 +7,7 @@
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
 use crate::hq_checks::{of_hq, of_hq_bounded};
-use crate::mutex_checks::{of_mutex, without_condvar};
+use crate::mutex_checks::{of_mutex, with_promise, without_condvar};
 use crate::once_checks::of_once;
 use crate::qrwlock_checks::of_qrwlock;
 use crate::reference_checks::{of_futex3, of_list, of_word_lock};
@@ -92,7 +92,7 @@ macro_rules! own_rows {
 
 own_rows! {
     Also TicketLock<Loom> => of_ticket;
-    Also RawMutex<Loom> => of_mutex::<RawMutex<Loom>>;
+    Also RawMutex<Loom> => with_promise;
     Also RawCnaMutex<Loom> => of_mutex::<RawCnaMutex<Loom>>;
     Also RawFairMutex<Loom> => without_condvar::<RawFairMutex<Loom>>;
     Also Futex3<Loom> => of_futex3::<Futex3<Loom>>;

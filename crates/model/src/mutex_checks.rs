@@ -5,15 +5,27 @@
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
 use lockwright::capabilities::ProgramMutex;
+use lockwright::mutex::RawMutex;
 use lockwright::registry::LockRow;
 use lockwright_clients::left::{AnotherMutex, Left, LeftToWaiter};
 use lockwright_clients::mutex::{
     GiveUp, HandsOver, MutexTimeOuts, NotifiedMutex, Notify, NotifyAll,
 };
 use lockwright_clients::neighbours::Neighbours;
+use lockwright_clients::promise::Promise;
 
 /// Longer than the first waiter lets others pass it.
 const LONG_NS: u64 = 10_000_000;
+
+/// The rows of the mutex for which the condition variable keeps its promise.
+pub(crate) fn with_promise(lock: &'static LockRow) -> Vec<Check> {
+    let mut checks = of_mutex::<RawMutex<Loom>>(lock);
+    let woken = hurried(2).with_wake_ups(1);
+    checks.push(row::<Promise<Loom>>(lock, "in a hurry, two, sleeps end for no reason", 2, woken));
+    let three = row::<Promise<Loom>>(lock, "in a hurry, three", 3, hurried(3));
+    checks.extend(interrupted_once([three]));
+    checks
+}
 
 pub(crate) fn of_mutex<M: NotifiedMutex>(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = without_condvar::<M>(lock);

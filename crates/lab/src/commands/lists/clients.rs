@@ -27,6 +27,10 @@ pub const CLIENTS: &[Client] = &[
     ("mutex-fair", "unlock_fair hands the mutex over to one thread, and no waiter sleeps for ever"),
     ("condvar", "each notification reaches a waiter, and no waiter sleeps for ever"),
     (
+        "condvar-promise",
+        "each wait that ends has a notification of its own, which was not over when it began, and none is lost",
+    ),
+    (
         "condvar-one-place",
         "no item stays while a thread waits for one, if no later notification makes up for a lost one",
     ),
