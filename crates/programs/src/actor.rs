@@ -463,6 +463,9 @@ impl<'a, P: World> Actor<'a, P> {
             true => place.entered(self.thread, is_shared),
             false => Ok(()),
         };
+        let keeps_promise = place.condvar.keeps_its_promise();
+        let says = || "a wait ended without a notification".into();
+        outcome = outcome.and_then(|()| expect(keeps_promise, says));
         if comes_back && is_upgradable {
             outcome = outcome.and_then(|()| place.entered_upgradable());
         }

@@ -3,6 +3,7 @@
 use crate::locks::{MutexKind, RwKind, UpgradeKind};
 use crate::program::Act;
 use crate::resilient::HeldResilient;
+use crate::watched::WatchedCondvar;
 use crate::world::{Data, TwoNumbers, World, change, look};
 use lock_api::{
     MappedMutexGuard, MappedReentrantMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard,
@@ -48,7 +49,7 @@ pub trait Held<'a, P: World> {
     fn act(
         self: Box<Self>,
         act: Act,
-        condvar: &lockwright::Condvar<P>,
+        condvar: &WatchedCondvar<P>,
         phase: usize,
     ) -> ActResult<'a, P>;
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>>;
@@ -93,7 +94,7 @@ macro_rules! guards {
             fn act(
                 self: Box<Self>,
                 $act: Act,
-                $condvar: &lockwright::Condvar<P>,
+                $condvar: &WatchedCondvar<P>,
                 $phase: usize,
             ) -> ActResult<'a, P> {
                 let $guard = self.0;
@@ -181,7 +182,7 @@ impl<'a, P: World> Held<'a, P> for HeldPermits<'a, P> {
         P::pause();
         Ok(())
     }
-    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+    fn act(self: Box<Self>, _: Act, _: &WatchedCondvar<P>, _: usize) -> ActResult<'a, P> {
         held(*self)
     }
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
@@ -196,7 +197,7 @@ impl<'a, P: World> Held<'a, P> for HeldResilient<'a, P> {
     fn touch(&mut self) -> Result<(), String> {
         Self::touch(self)
     }
-    fn act(self: Box<Self>, _: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+    fn act(self: Box<Self>, _: Act, _: &WatchedCondvar<P>, _: usize) -> ActResult<'a, P> {
         ActResult::Held(self)
     }
     fn send(self: Box<Self>) -> Option<SentGuard<'a, P>> {
@@ -214,7 +215,7 @@ impl<'a, P: World> Held<'a, P> for HeldAgain<'a, P> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0.borrow_mut().pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &WatchedCondvar<P>, _: usize) -> ActResult<'a, P> {
         use ReentrantMutexGuard as Of;
         let mut guard = self.0;
         match act {
@@ -251,7 +252,7 @@ impl<'a, P: World> Held<'a, P> for HeldAgainPart<'a, P> {
     fn touch(&mut self) -> Result<(), String> {
         change::<P>(&mut self.0.borrow_mut().pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &WatchedCondvar<P>, _: usize) -> ActResult<'a, P> {
         if act == Act::UnlockFair {
             MappedReentrantMutexGuard::unlock_fair(self.0);
             return ActResult::Gone;
@@ -276,7 +277,7 @@ impl<'a, P: World, R: UpgradeKind<P>> Held<'a, P> for Upgradable<'a, R> {
     fn touch(&mut self) -> Result<(), String> {
         look::<P>(&self.0.pair)
     }
-    fn act(self: Box<Self>, act: Act, _: &lockwright::Condvar<P>, _: usize) -> ActResult<'a, P> {
+    fn act(self: Box<Self>, act: Act, _: &WatchedCondvar<P>, _: usize) -> ActResult<'a, P> {
         let mut guard = self.0;
         match act {
             Act::Downgrade => return held(Read(RwLockUpgradableReadGuard::downgrade(guard))),

@@ -7,6 +7,7 @@ use crate::guards::{
 use crate::once::OnceSite;
 use crate::program::{Act, Limit, LockKind, PERMITS, Time};
 use crate::resilient::ResilientSite;
+use crate::watched::WatchedCondvar;
 use crate::world::{Data, TwoNumbers, World};
 use lock_api::{
     MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard, Mutex, MutexGuard, RwLock,
@@ -58,7 +59,7 @@ pub trait MutexKind<P: World>: lock_api::RawMutex + Sized + 'static {
     fn wait(
         _guard: &mut MutexGuard<'_, Self, Data>,
         _act: Act,
-        _condvar: &lockwright::Condvar<P>,
+        _condvar: &WatchedCondvar<P>,
         _phase: usize,
     ) -> bool {
         false
@@ -148,27 +149,49 @@ macro_rules! waits {
         fn wait(
             guard: &mut MutexGuard<'_, Self, Data>,
             act: Act,
-            condvar: &lockwright::Condvar<P>,
+            condvar: &WatchedCondvar<P>,
             phase: usize,
         ) -> bool {
             match act {
-                Act::WaitFor(time) => condvar.wait_for(guard, duration(time)).timed_out(),
-                Act::WaitUntil(time) => condvar.wait_until(guard, instant(time)).timed_out(),
-                Act::WaitWhileFor(time) => {
-                    let is_early = |data: &mut Data| data.phases <= phase;
-                    condvar.wait_while_for(guard, is_early, duration(time)).timed_out()
+                Act::WaitFor(time) => {
+                    let is_late = condvar.condvar.wait_for(guard, duration(time)).timed_out();
+                    condvar.notified((!is_late).into());
+                    is_late
                 }
-                Act::WaitWhileUntil(time) => {
-                    let is_early = |data: &mut Data| data.phases <= phase;
-                    condvar.wait_while_until(guard, is_early, instant(time)).timed_out()
+                Act::WaitUntil(time) => {
+                    let is_late = condvar.condvar.wait_until(guard, instant(time)).timed_out();
+                    condvar.notified((!is_late).into());
+                    is_late
                 }
-                Act::WaitWhile => {
-                    condvar.wait_while(guard, |data| data.phases <= phase);
-                    false
+                Act::WaitWhileFor(_) | Act::WaitWhileUntil(_) | Act::WaitWhile => {
+                    // Before the first wait and after each one.
+                    let mut looks = 0;
+                    let is_early = |data: &mut Data| {
+                        looks += 1;
+                        data.phases <= phase
+                    };
+                    let of = &condvar.condvar;
+                    let is_late = match act {
+                        Act::WaitWhileFor(time) => {
+                            of.wait_while_for(guard, is_early, duration(time)).timed_out()
+                        }
+                        Act::WaitWhileUntil(time) => {
+                            of.wait_while_until(guard, is_early, instant(time)).timed_out()
+                        }
+                        _ => {
+                            of.wait_while(guard, is_early);
+                            false
+                        }
+                    };
+                    // The deadline may have ended the last one.
+                    let may_be_late = if act == Act::WaitWhile { 0 } else { 1 };
+                    condvar.notified(u64::saturating_sub(looks, 1 + may_be_late));
+                    is_late
                 }
                 _ => {
                     while guard.phases <= phase {
-                        condvar.wait(guard);
+                        condvar.condvar.wait(guard);
+                        condvar.notified(1);
                     }
                     false
                 }

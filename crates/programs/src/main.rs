@@ -19,6 +19,7 @@ mod rules;
 mod shrink;
 mod simulated;
 mod stage;
+mod watched;
 mod world;
 
 use clap::{Parser, ValueEnum};

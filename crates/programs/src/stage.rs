@@ -7,8 +7,8 @@ use crate::locks::LockObject;
 use crate::program::{Change, Limit, LockKind, PERMITS, Program};
 use crate::resilient::Holders;
 use crate::rules::{Rule, rules};
+use crate::watched::WatchedCondvar;
 use crate::world::{Allowed, LIVES_MAX, LOCKS_MAX, THREADS_MAX, World};
-use lockwright::Condvar;
 use lockwright::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
@@ -87,7 +87,7 @@ impl Shadow {
 /// A lock, its condition variable, and a guard of it that is on its way.
 pub struct LockSite<P: World> {
     pub object: UnsafeCell<LockObject<P>>,
-    pub condvar: Condvar<P>,
+    pub condvar: WatchedCondvar<P>,
     pub shadow: Shadow,
     pub sent: Mutex<Option<Sent<P>>>,
 }
@@ -124,7 +124,7 @@ impl<P: World> Stage<P> {
         let place = |at| {
             let place = LockSite {
                 object: UnsafeCell::new(LockObject::new(kind(at))),
-                condvar: Condvar::new_on(),
+                condvar: WatchedCondvar::new(),
                 shadow: Shadow::default(),
                 sent: Mutex::new(None),
             };
