@@ -2,7 +2,7 @@
 
 use super::alone;
 use super::parked::Waiter;
-use lock_api::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+use lock_api::{MutexGuard, RwLockReadGuard};
 use lockwright::{FairMutex, FairRwLock, Mutex, PercpuRwLock, RwLock, Semaphore};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
