@@ -215,7 +215,7 @@ bugs! {
         what: "A waiter in front of a writer gets the lock to read, and opens the door that the writer had closed. The writer waits for a release that does not come.",
         source: OURS,
         tests: [BEHIND_A_READER],
-        edits: [change "rwlock/sleepers.rs": "is_read && P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS" => "false"],
+        edits: [change "rwlock/sleepers.rs": "is_read && has_waited_long::<P>(next)" => "false"],
     }
     "125" LostInChild in &["mutex"], seen EDIT {
         what: "In a forked child no reservation counts, because a thread of the parent may have made it. Newly arriving threads take a lock that was given to a thread of the child.",

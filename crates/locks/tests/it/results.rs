@@ -189,9 +189,7 @@ macro_rules! rwlocks {
                     let guard = lock.read();
                     // The reader queues behind a writer that gives up.
                     let gives_up = thread::spawn(|| lock.try_write_for(10 * LATE).is_none());
-                    while word(lock) & RWLOCK_RESERVED == 0 {
-                        thread::yield_now();
-                    }
+                    await_reservation(lock);
                     let waiter = reader(lock);
                     waiter.park();
                     assert!(gives_up.join().unwrap());
@@ -208,6 +206,12 @@ macro_rules! rwlocks {
 rwlocks!(RwLock, walk_rwlock, |lock| lock.try_upgradable_read().is_some());
 rwlocks!(FairRwLock, walk_fair_rwlock, |lock| lock.try_upgradable_read().is_some());
 rwlocks!(PercpuRwLock, walk_percpu_rwlock, nothing);
+
+fn await_reservation<L>(lock: &L) {
+    while word(lock) & RWLOCK_RESERVED == 0 {
+        thread::yield_now();
+    }
+}
 
 /// Makes the attempt in a thread that does not read the lock.
 fn elsewhere<L: Sync>(lock: &L, attempt: Attempt<L>) -> bool {
