@@ -62,14 +62,14 @@ bugs! {
     "155" LeftOneOverwritten in MUTEX, seen EXPLORED {
         what: "A notification is left where another was left before, and the thread of that one is forgotten.",
         source: "design: a place has one address",
-        shown_by: [("mutex", "condvar-left")],
+        shown_by: [("mutex", "condvar-promise")],
         edits: [change "park/marks.rs": "!before.is_null()" => "name.is_null() && !before.is_null()"],
     }
     "180" NotifiedOneCountedStill in MUTEX, seen EXPLORED {
-        what: "A notification goes to the waiter that looks for it, and the condition variable goes on saying that a waiter looks. The next notification is for that one, which has left, and wakes no thread. In glibc, a group of waiters counts one that has left.",
+        what: "A waiter that was notified is still counted as one that waits. A later notification is for that one, which has left, and a thread sleeps for ever that waits in the next group.",
         source: "glibc condition variables, 2017 to 2025 (BZ 25847)",
         shown_by: [("mutex", "condvar-one-place")],
-        edits: [change "condvar/state.rs": "if is_looked_for { next & !AWAKE } else { next }" => "{ let _ = is_looked_for; next }"],
+        edits: [change "condvar/state.rs": "state - OLDER + PERMIT" => "state + PERMIT"],
     }
     "181" SleeperCountedAwake in MUTEX, seen EXPLORED {
         what: "A waiter that has looked for a notification falls asleep, and the condition variable goes on saying that it looks. The next notification is for a waiter that looks, and wakes no thread.",
