@@ -49,7 +49,7 @@ const KEPT: &[(&str, &str)] = &[
     (
         "handler handler-timed semaphore-handler condvar-handler resilient-handler once-call-handler \
          rwlock-upgrade-handler rwlock-upgrade-timed-handler seqlock-pair-handler fork mutex-fork condvar-fork \
-         semaphore-fork slots-fork",
+         semaphore-fork slots-fork rwlock-overlap rwlock-overlap-upgrade",
         DISTURBED,
     ),
 ];
