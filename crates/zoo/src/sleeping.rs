@@ -81,7 +81,7 @@ bugs! {
         what: "A waiter that sees a notification returns and leaves it for others to see: two waits end with one notification. Nothing else goes wrong.",
         source: "our own condition variable until November 2026; parking_lot promises that no wait ends like that (issues 152 and 318)",
         shown_by: [("mutex", "condvar-promise")],
-        edits: [change "condvar.rs": "seen - PERMIT, Acquire" => "seen, Acquire"],
+        edits: [change "condvar.rs": "seen - PERMIT" => "seen"],
     }
     "199" PermitOfTheEarlier in MUTEX, seen EXPLORED {
         what: "A thread that begins to wait when there is a notification that no waiter has seen yet may take it. The one for which it was sleeps on.",
