@@ -136,16 +136,20 @@ impl Here {
             return None;
         }
         let address = from.address();
-        let mut moved = 0;
+        let mut moved = None;
         let woken = self.wake_those(|engine| {
+            // The kernel compares with its queues locked: no thread falls asleep between that and the move.
+            if engine.threads[engine.current].view(from) as u32 != expected {
+                return Vec::new();
+            }
             let first = engine.sleepers.on(address, u32::MAX, count);
             first.iter().for_each(|&thread| engine.sleepers.remove(thread));
             let (line, rest) = (engine.line_of(to), engine.sleepers.move_all(address, to));
             rest.iter().for_each(|&thread| engine.threads[thread].wait.line = line);
-            moved = rest.len() as u32;
+            moved = Some(rest.len() as u32);
             first
         });
-        Some(woken + moved)
+        moved.map(|moved| woken + moved)
     }
     /// Wakes the sleepers that `choose` finds when the call has entered the kernel; returns how many.
     fn wake_those(self, choose: impl FnOnce(&mut Engine) -> Vec<usize>) -> u32 {
