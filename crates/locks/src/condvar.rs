@@ -372,9 +372,9 @@ impl<P: ParkPlatform> RawCondvar<P> {
     /// How the wait of the caller has ended, if it has.
     pub fn woken(&self, waiting: &mut CondvarWait<P>) -> Option<CondvarWake> {
         let Some(group) = waiting.group else { return Some(waiting.ended(true, 0)) };
-        // ordering: Acquire; N2.
-        let mut seen = self.state.load(Acquire);
         loop {
+            // ordering: Acquire; N2.
+            let seen = self.state.load(Acquire);
             match verdict(seen, group) {
                 Verdict::Waits => {
                     waiting.expected = seen as u32;
@@ -383,10 +383,9 @@ impl<P: ParkPlatform> RawCondvar<P> {
                 Verdict::MayTake => {}
                 Verdict::Notified => return Some(waiting.ended(true, seen)),
             }
-            // ordering: Acquire; N2, which is carried on. On failure Acquire: N2.
-            match self.state.compare_exchange(seen, seen - PERMIT, Acquire, Acquire) {
-                Ok(_) => return Some(waiting.ended(true, seen)),
-                Err(now) => seen = now,
+            // ordering: Acquire; N2, which is carried on. On failure Relaxed: looked at again.
+            if self.state.compare_exchange(seen, seen - PERMIT, Acquire, Relaxed).is_ok() {
+                return Some(waiting.ended(true, seen));
             }
         }
     }
