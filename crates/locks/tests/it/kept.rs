@@ -213,20 +213,39 @@ fn a_mutex_that_is_reserved_for_a_thread_of_a_forked_child_is_kept_from_newcomer
     }
 }
 
-/// In a child each way takes the lock, and what the word said of a thread of the parent is gone. Returns `false` if it
+/// In a child this way takes the lock, and what the word said of a thread of the parent is gone. Returns `false` if it
 /// no longer said `kept` when the child was made.
-fn each_way_takes_what_was(kept: u32, lock: &'static RawMutex<Native>) -> bool {
-    WAYS.iter().enumerate().all(|(at, take)| {
-        let status = await_child(start_child(How::Fork, || {
-            if word(lock) & SAID & !2 != kept {
-                return 2;
-            }
-            let is_taken = !lock.is_locked() && take(lock);
-            c_int::from(!is_taken || word(lock) & !2 != HELD)
-        }));
-        assert!(matches!(status, Some(0 | 2)), "way {at}: {kept}: {status:?}");
-        status == Some(0)
-    })
+fn takes_what_was(kept: u32, lock: &'static RawMutex<Native>, way: usize) -> bool {
+    let status = await_child(start_child(How::Fork, || {
+        if word(lock) & SAID & !2 != kept {
+            return 2;
+        }
+        let is_taken = !lock.is_locked() && WAYS[way](lock);
+        c_int::from(!is_taken || word(lock) & !2 != HELD)
+    }));
+    assert!(matches!(status, Some(0 | 2)), "way {way}: {kept}: {status:?}");
+    status == Some(0)
+}
+
+/// Gives a lock to a thread that does not run before this one waits, and makes a child before that.
+fn takes_what_was_given(way: usize) -> bool {
+    let lock: &'static RawMutex<Native> = Box::leak(Box::new(RawMutex::INIT));
+    static NUMBER: AtomicI32 = AtomicI32::new(0);
+    NUMBER.store(0, Relaxed);
+    lock.lock();
+    let waiter = thread::spawn(|| {
+        NUMBER.store(this_thread(), Relaxed);
+        lock.lock();
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+    });
+    await_sleep(&NUMBER);
+    Policy::Idle.is_given_to(NUMBER.load(Relaxed));
+    // SAFETY: taken above.
+    unsafe { lock.unlock_fair() };
+    let is_well = takes_what_was(GIVEN, lock, way);
+    waiter.join().expect("no panic");
+    is_well
 }
 
 #[test]
@@ -236,31 +255,13 @@ fn a_forked_child_takes_a_mutex_that_was_kept_for_a_thread_of_its_parent() {
         return;
     }
     let (lock, waiter) = reserved();
-    assert!(each_way_takes_what_was(RESERVED, lock));
+    assert!((0..WAYS.len()).all(|way| takes_what_was(RESERVED, lock, way)));
     waiter.resume();
     // On one CPU, in a child: the waiter does not run between the release and the fork.
     let is_well = in_child(How::Fork, || {
         begin_slow_child();
         stay_on_one_cpu();
-        (0..20).any(|_| {
-            let lock: &'static RawMutex<Native> = Box::leak(Box::new(RawMutex::INIT));
-            static NUMBER: AtomicI32 = AtomicI32::new(0);
-            NUMBER.store(0, Relaxed);
-            lock.lock();
-            let waiter = thread::spawn(|| {
-                NUMBER.store(this_thread(), Relaxed);
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
-            await_sleep(&NUMBER);
-            Policy::Idle.is_given_to(NUMBER.load(Relaxed));
-            // SAFETY: taken above.
-            unsafe { lock.unlock_fair() };
-            let is_well = each_way_takes_what_was(GIVEN, lock);
-            waiter.join().expect("no panic");
-            is_well
-        })
+        (0..WAYS.len()).all(|way| (0..20).any(|_| takes_what_was_given(way)))
     });
     assert!(is_well);
 }
