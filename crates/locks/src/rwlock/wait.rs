@@ -35,7 +35,7 @@ struct Waiting {
     deadline_ns: Option<u64>,
     /// When it passes a writer for which the lock is reserved: it may be a reader already.
     passes_ns: Option<u64>,
-    /// When it closes the door, if it is the first then.
+    /// When it closes the door, if it waits still.
     closes_ns: Option<u64>,
 }
 
