@@ -1,6 +1,6 @@
 #include "copy.h"
 
-extern const char lockwright_3_buckets[];
+extern const char lockwright_4_buckets[];
 
 static void take(enum kind kind, union object *object)
 {
@@ -45,6 +45,6 @@ const struct copy *get_copy(void)
     copy.signal = lw_cond_signal;
     copy.broadcast = lw_cond_broadcast;
     copy.code = lw_mutex_lock;
-    copy.table = lockwright_3_buckets;
+    copy.table = lockwright_4_buckets;
     return &copy;
 }

@@ -81,7 +81,7 @@ fn a_program_shares_its_table_with_libraries_if_it_exports_it() {
     let compiler = compilers(&["cc"])[0];
     let (library, archive) = (library(compiler, &[], "plugin.so"), archive());
     let (get, table) =
-        ("-Wl,--export-dynamic-symbol=get_copy", "-Wl,--export-dynamic-symbol=lockwright_3_*");
+        ("-Wl,--export-dynamic-symbol=get_copy", "-Wl,--export-dynamic-symbol=lockwright_4_*");
     let program = |options: &[&str], name: &str| {
         compile(compiler, &["main.c", "copy.c"], &[&[&archive, "-ldl"], options].concat(), name)
     };

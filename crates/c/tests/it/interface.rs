@@ -99,7 +99,7 @@ const SHARED: [(&str, u64); 20] = [
 #[test]
 fn the_statics_that_copies_share_have_the_sizes_of_their_number() {
     let expected: BTreeSet<_> =
-        SHARED.map(|(name, size)| (format!("lockwright_3_{name}"), size, 'u')).into();
+        SHARED.map(|(name, size)| (format!("lockwright_4_{name}"), size, 'u')).into();
     for (option, library) in LIBRARIES {
         let mut defined = defined(&[option], library);
         defined.retain(|symbol| symbol.2 == 'u');

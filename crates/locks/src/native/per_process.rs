@@ -13,7 +13,7 @@
 #[cfg(lockwright_c)]
 macro_rules! symbol {
     ($name:literal) => {
-        concat!("lockwright_3_", $name)
+        concat!("lockwright_4_", $name)
     };
 }
 

@@ -12,8 +12,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// The waiters of the words that fall into one bucket.
 #[repr(C, align(128))]
 pub struct Bucket<P: Cells> {
-    /// The process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was
-    /// taken last, and whether it is held: `epoch << 1 | is_held`.
+    /// In the upper bits the process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it
+    /// was taken last; below, [`HELD`] and [`AWAITED`].
     lock: P::U32,
     /// How long sections are, of a lock of this bucket that readers share.
     pub(super) sections: Sections,
@@ -75,11 +75,16 @@ impl<P: ConstCells> Bucket<P> {
     };
 }
 
-/// Looks at a bucket that is held before the thread naps: a section is some hundred nanoseconds, so
-/// one that takes longer belongs to a thread without a CPU.
+/// A thread holds the internal lock.
+const HELD: u32 = 1;
+/// A thread may sleep for it.
+const AWAITED: u32 = 2;
+/// How far the process life is shifted.
+const LIFE_SHIFT: u32 = 2;
+
+/// Looks at a bucket that is held before the thread sleeps: a section is some hundred nanoseconds, so one that takes
+/// longer belongs to a thread without a CPU.
 const SPIN_LOOKS: u32 = 1 << 8;
-/// How long such a nap is.
-const BUCKET_NAP_NS: u64 = 50_000;
 
 impl<P: Cells> Bucket<P> {
     /// Returns `true` if no thread is in it.
@@ -95,34 +100,42 @@ impl<P: Cells> Bucket<P> {
 impl<P: ParkPlatform> Bucket<P> {
     /// Takes the internal lock.
     pub(super) fn lock(&self) -> BucketGuard<'_, P> {
-        let free = P::epoch() << 1;
-        let mut expected = free;
+        let free = P::epoch() << LIFE_SHIFT;
+        let (mut expected, mut held) = (free, free | HELD);
         loop {
             // ordering: Acquire; W1. On failure Relaxed: only a hint, re-checked at the next attempt.
-            match self.lock.compare_exchange(expected, free | 1, Acquire, Relaxed) {
+            match self.lock.compare_exchange(expected, held, Acquire, Relaxed) {
                 Ok(old) if old == free => return BucketGuard(self),
                 Ok(_) => return BucketGuard(self).emptied(),
                 // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
-                Err(stale) if stale >> 1 != free >> 1 => expected = stale,
+                Err(stale) if stale >> LIFE_SHIFT != free >> LIFE_SHIFT => expected = stale,
                 Err(_) => {
                     expected = free;
-                    self.await_lock(free);
+                    if self.sleep_for_lock(free) {
+                        // Others may sleep, too.
+                        held = free | HELD | AWAITED;
+                    }
                 }
             }
         }
     }
 
+    /// Waits until the internal lock is free. Returns `true` if the caller was about to sleep for it.
     #[cold]
-    fn await_lock(&self, free: u32) {
-        let is_free = |lock| lock != free | 1;
+    fn sleep_for_lock(&self, free: u32) -> bool {
+        let is_free = |lock| lock & !AWAITED != free | HELD;
+        let bound = Bound::looks(SPIN_LOOKS);
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        if self
-            .lock
-            .cond_load_bounded(Relaxed, Bound::looks(SPIN_LOOKS), is_free, || false)
-            .is_err()
-        {
-            P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(BUCKET_NAP_NS)));
+        let Err(seen) = self.lock.cond_load_bounded(Relaxed, bound, is_free, || false) else {
+            return false;
+        };
+        let awaited = free | HELD | AWAITED;
+        // held -> held and awaited
+        // ordering: Relaxed; nothing is read through it. On failure Relaxed: the failure value is not used.
+        if seen == awaited || self.lock.compare_exchange(seen, awaited, Relaxed, Relaxed).is_ok() {
+            P::futex_wait(&self.lock, awaited, None);
         }
+        true
     }
 }
 
@@ -131,8 +144,11 @@ pub(crate) struct BucketGuard<'a, P: ParkPlatform>(&'a Bucket<P>);
 
 impl<P: ParkPlatform> Drop for BucketGuard<'_, P> {
     fn drop(&mut self) {
+        // held, awaited or not -> free
         // ordering: Release; W1.
-        self.0.lock.store(P::epoch() << 1, Release);
+        if self.0.lock.swap(P::epoch() << LIFE_SHIFT, Release) & AWAITED != 0 {
+            P::futex_wake(&raw const self.0.lock, 1);
+        }
     }
 }
 
