@@ -7,7 +7,7 @@ use crate::handler::{
     self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
 };
 use crate::once::Calls;
-use crate::overlap::{self, ByUpgrading, ByWriting, Overlap};
+use crate::overlap::{self, AsOthers, ByTakingAll, ByUpgrading, ByWriting, Overlap};
 use crate::resilient::{self, ToldInHandler};
 use crate::seqlock::WholePairs;
 use crate::slots::{self, SlotsInChild};
@@ -55,15 +55,20 @@ clients_of_types! { of_type, visit_of_type, P;
         handler::NOTIFIED => Notified<P>;
         fork::FORK => InChild<P, RawMutex<P>>;
         fork::FAIR => GivesInChild<P>;
+        overlap::MUTEX => Overlap<P, RawMutex<P>, AsOthers>;
         fork::CONDVAR => Notifies<P>;
     }
     RawCnaMutex<P> { handler::ATTEMPTS => InHandler<P, RawCnaMutex<P>, TimedAttempts>; }
-    RawFairMutex<P> { handler::ATTEMPTS => InHandler<P, RawFairMutex<P>, TimedAttempts>; }
+    RawFairMutex<P> {
+        handler::ATTEMPTS => InHandler<P, RawFairMutex<P>, TimedAttempts>;
+        overlap::MUTEX => Overlap<P, RawFairMutex<P>, AsOthers>;
+    }
     RawSemaphore<P, 1> {
         handler::DEADLINES => InHandler<P, RawSemaphore<P, 1>, Deadlines>;
         handler::PERMITS => PermitsInHandler<P>;
         fork::FORK => InChild<P, RawSemaphore<P, 1>>;
         fork::PERMITS => fork::ForkedPermits<P>;
+        overlap::PERMITS => Overlap<P, RawSemaphore<P, 2>, ByTakingAll>;
     }
     RawRwLock<P> {
         handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>;
@@ -128,6 +133,8 @@ pub fn disturbed_clients() -> &'static [&'static str] {
         slots::SLOTS,
         overlap::WRITER,
         overlap::UPGRADER,
+        overlap::MUTEX,
+        overlap::PERMITS,
     ]
 }
 
@@ -141,7 +148,7 @@ mod tests {
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
         let of = |row| disturbed_clients_of::<Native>(row).iter().copied();
         let mut names: Vec<_> = LOCKS.iter().flat_map(of).collect();
-        assert_eq!(names.len(), 42);
+        assert_eq!(names.len(), 45);
         names.sort_unstable();
         names.dedup();
         let mut all = disturbed_clients().to_vec();

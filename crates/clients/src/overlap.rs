@@ -1,5 +1,6 @@
-//! Readers without end: their sections overlap, so the lock is never free. One thread waits for it all the same, and
-//! no reader passes it once the door is closed.
+//! Threads that use a lock without end: readers whose sections overlap, so that the lock is never free, or owners that
+//! take it again as soon as they have released it. One thread waits for it all the same, and no newcomer passes it once
+//! the door is closed.
 //!
 //! For machines whose clock goes on while threads sleep.
 
@@ -8,75 +9,202 @@ use crate::rwlock::ForPrograms;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::platform::Zeroed;
+use lockwright::raw::RawLock;
 use lockwright::registry::Platform;
 use lockwright::rwlock::{Fairness, RawRwLock};
+use lockwright::semaphore::RawSemaphore;
 
 /// What [`Overlap`] with a writer is selected by.
 pub const WRITER: &str = "rwlock-overlap";
 /// The same with a reader that upgrades.
 pub const UPGRADER: &str = "rwlock-overlap-upgrade";
 
+/// With the mutex.
+pub const MUTEX: &str = "mutex-overlap";
+/// With the semaphore.
+pub const PERMITS: &str = "semaphore-overlap";
+
 /// A section, asleep. Longer than the time after which a reader may be taken for one that reads already.
 const SECTION_NS: u64 = 20_000_000;
-/// Far longer than any lock lets newcomers pass.
-const LIMIT_NS: u64 = 400_000_000;
 
-/// A lock whose readers can be kept out for a thread that waits.
-pub trait Door: ForPrograms {
+/// A lock that keeps newcomers out for a thread that waits.
+pub trait Door: Send + Sync + 'static {
+    /// Far longer than it lets newcomers pass.
+    const LIMIT_NS: u64 = 400_000_000;
+    /// One that no thread uses.
+    fn new() -> Self;
     /// Returns true if newcomers are kept out.
     fn is_closed(&self) -> bool;
+    /// Returns true if a newcomer may enter all the same, after this time: the lock was free and the thread for which
+    /// it is has no CPU. `was_empty` says that no thread was inside in between.
+    fn may_pass(was_empty: bool, waits_ns: u64) -> bool;
+    /// Enters, as a thread that others follow without end.
+    fn enter(&self);
+    /// Leaves.
+    ///
+    /// # Safety
+    /// The caller has entered.
+    unsafe fn leave(&self);
+    /// True if no thread uses it and no thread has left anything in it.
+    fn is_untouched(&self) -> bool;
 }
-impl<P: Platform, F: Fairness> Door for RawRwLock<P, F> {
-    fn is_closed(&self) -> bool {
-        self.is_reserved()
+
+macro_rules! doors_of_readers {
+    ($([$($bounds:tt)*] $lock:ty, $is_closed:expr;)+) => {
+        $(impl<$($bounds)*> Door for $lock {
+            fn new() -> Self {
+                RawLock::new()
+            }
+            fn is_closed(&self) -> bool {
+                $is_closed(self)
+            }
+            fn may_pass(was_empty: bool, _waits_ns: u64) -> bool {
+                was_empty
+            }
+            fn enter(&self) {
+                self.lock_shared();
+            }
+            unsafe fn leave(&self) {
+                // SAFETY: the caller has entered.
+                unsafe { self.unlock_shared() };
+            }
+            fn is_untouched(&self) -> bool {
+                ForPrograms::is_untouched(self)
+            }
+        })+
+    };
+}
+doors_of_readers! {
+    [P: Platform, F: Fairness] RawRwLock<P, F>, Self::is_reserved;
+    // Where a reader reads in its slot the door is another one, which no reader sees.
+    [P: Platform] RawPercpuRwLock<P>, |_| false;
+    [P: Platform] InSlots<P>, |_| false;
+}
+
+macro_rules! doors_of_owners {
+    ($($lock:ty, $is_closed:expr;)+) => {
+        $(impl<P: Platform> Door for $lock {
+            // The waiter has to run for a moment some times, and a schedule may keep it from that for long.
+            const LIMIT_NS: u64 = 4_000_000_000;
+            fn new() -> Self {
+                RawLock::new()
+            }
+            fn is_closed(&self) -> bool {
+                $is_closed(self)
+            }
+            /// Newcomers spin for longer before they sleep.
+            fn may_pass(_was_empty: bool, waits_ns: u64) -> bool {
+                waits_ns >= SPIN_NS
+            }
+            fn enter(&self) {
+                self.lock();
+            }
+            unsafe fn leave(&self) {
+                // SAFETY: the caller has entered.
+                unsafe { self.unlock() };
+            }
+            fn is_untouched(&self) -> bool {
+                !self.is_locked()
+            }
+        })+
+    };
+}
+doors_of_owners! {
+    RawMutex<P>, Self::is_reserved;
+    // Each release gives it to a waiter.
+    RawFairMutex<P>, |_| false;
+}
+
+/// So long a newcomer looks at a mutex that is kept for another thread, at least.
+const SPIN_NS: u64 = 5_000;
+
+/// Each of those that overlap has one permit, and the thread that waits wants all.
+const ALL: u32 = 2;
+
+impl<P: Platform> Door for RawSemaphore<P, ALL> {
+    fn new() -> Self {
+        Self::with_permits(ALL)
     }
-}
-/// Where a reader reads in its slot the door is another one, which no reader sees.
-impl<P: Platform> Door for RawPercpuRwLock<P> {
     fn is_closed(&self) -> bool {
+        self.is_waited_for()
+    }
+    fn may_pass(_was_empty: bool, _waits_ns: u64) -> bool {
         false
     }
-}
-impl<P: Platform> Door for InSlots<P> {
-    fn is_closed(&self) -> bool {
-        false
+    fn enter(&self) {
+        self.acquire(1);
+    }
+    unsafe fn leave(&self) {
+        self.release(1);
+    }
+    fn is_untouched(&self) -> bool {
+        self.available() == ALL && !self.is_waited_for()
     }
 }
 
-/// How a thread becomes the owner.
+/// How the first thread becomes the owner.
 pub trait Owning<L>: Send + Sync + 'static {
     /// What the client is selected by.
     const NAME: &'static str;
-    /// Takes the lock.
-    fn own(lock: &L, begins: impl FnOnce());
+    /// Takes the lock, releases it after `owned`.
+    fn own(lock: &L, begins: impl FnOnce(), owned: impl FnOnce());
 }
 
 /// By writing.
 pub struct ByWriting;
-impl<L: Door> Owning<L> for ByWriting {
-    const NAME: &'static str = WRITER;
-    fn own(lock: &L, begins: impl FnOnce()) {
-        begins();
-        lock.lock();
-    }
-}
-
 /// By an upgrade.
 pub struct ByUpgrading;
+/// As all others.
+pub struct AsOthers;
+/// By taking all permits.
+pub struct ByTakingAll;
+
+macro_rules! owning_by_lock {
+    ($($how:ident, $name:ident;)+) => {
+        $(impl<L: Door + RawLock> Owning<L> for $how {
+            const NAME: &'static str = $name;
+            fn own(lock: &L, begins: impl FnOnce(), owned: impl FnOnce()) {
+                begins();
+                lock.lock();
+                owned();
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            }
+        })+
+    };
+}
+owning_by_lock! {
+    ByWriting, WRITER;
+    AsOthers, MUTEX;
+}
 impl<P: Platform, F: Fairness> Owning<RawRwLock<P, F>> for ByUpgrading {
     const NAME: &'static str = UPGRADER;
-    fn own(lock: &RawRwLock<P, F>, begins: impl FnOnce()) {
+    fn own(lock: &RawRwLock<P, F>, begins: impl FnOnce(), owned: impl FnOnce()) {
         lock.lock_upgradable();
         begins();
         // SAFETY: taken above.
         unsafe { lock.upgrade() };
+        owned();
+        // SAFETY: as above.
+        unsafe { lock.unlock() };
+    }
+}
+impl<P: Platform> Owning<RawSemaphore<P, ALL>> for ByTakingAll {
+    const NAME: &'static str = PERMITS;
+    fn own(semaphore: &RawSemaphore<P, ALL>, begins: impl FnOnce(), owned: impl FnOnce()) {
+        begins();
+        semaphore.acquire(ALL);
+        owned();
+        semaphore.release(ALL);
     }
 }
 
-/// The first thread waits until it owns the lock, once; the others read again and again, asleep, until it has owned it.
+/// The first thread waits until it owns the lock, once. The others enter again and again, and sleep inside, until it
+/// has owned it.
 pub struct Overlap<P: Platform, L, O> {
     lock: L,
     /// What threads sleep on, and nobody wakes them.
@@ -84,8 +212,8 @@ pub struct Overlap<P: Platform, L, O> {
     /// Since when the first thread waits; 0: it does not yet. Unseen by the machine, as the next one.
     since_ns: AtomicU64,
     has_owned: AtomicBool,
-    /// How many read, and how often none did. Unseen by the machine, too.
-    readers: AtomicU32,
+    /// How many are inside, and how often none was. Unseen by the machine, too.
+    inside: AtomicU32,
     gaps: AtomicU32,
     _owning: PhantomData<O>,
 }
@@ -97,32 +225,33 @@ impl<P: Platform, L: Door, O: Owning<L>> Overlap<P, L, O> {
             P::futex_wait(&self.never, 0, Some(until_ns));
         }
     }
-    fn reads(&self) {
+    fn visit(&self) {
         let gaps = self.gaps.load(Relaxed);
-        let waits = self.since_ns.load(Relaxed) > 0 && self.readers.load(Relaxed) > 0;
-        let was_closed = self.lock.is_closed() && waits;
-        self.lock.lock_shared();
-        self.readers.fetch_add(1, Relaxed);
+        let was_empty = self.inside.load(Relaxed) == 0;
+        let was_closed = self.since_ns.load(Relaxed) > 0 && self.lock.is_closed();
+        let begins_ns = P::now_ns();
+        self.lock.enter();
+        let was_empty = was_empty || self.gaps.load(Relaxed) != gaps;
+        self.inside.fetch_add(1, Relaxed);
         let has_owned = self.has_owned.load(Relaxed);
-        // A free lock may be taken if the thread for which it is has no CPU.
-        let was_free = self.gaps.load(Relaxed) != gaps;
+        let may_pass = L::may_pass(was_empty, P::now_ns().saturating_sub(begins_ns));
         assert!(
-            has_owned || was_free || !was_closed,
-            "a reader passes a thread that waits and has closed the door"
+            has_owned || may_pass || !was_closed,
+            "a newcomer passes a thread that waits and has closed the door"
         );
         let since_ns = self.since_ns.load(Relaxed);
         let waits_ns = P::now_ns().saturating_sub(since_ns);
-        let is_passed = since_ns > 0 && !has_owned && waits_ns > LIMIT_NS;
+        let is_passed = since_ns > 0 && !has_owned && waits_ns > L::LIMIT_NS;
         assert!(
             !is_passed,
-            "readers without end keep a thread waiting that has waited for {waits_ns} ns"
+            "newcomers without end keep a thread waiting that has waited for {waits_ns} ns"
         );
         self.sleep(SECTION_NS);
-        if self.readers.fetch_sub(1, Relaxed) == 1 {
+        if self.inside.fetch_sub(1, Relaxed) == 1 {
             self.gaps.fetch_add(1, Relaxed);
         }
-        // SAFETY: taken above.
-        unsafe { self.lock.unlock_shared() };
+        // SAFETY: entered above.
+        unsafe { self.lock.leave() };
     }
 }
 
@@ -135,7 +264,7 @@ impl<P: Platform, L: Door, O: Owning<L>> Client for Overlap<P, L, O> {
             never: Zeroed::zeroed(),
             since_ns: AtomicU64::new(0),
             has_owned: AtomicBool::new(false),
-            readers: AtomicU32::new(0),
+            inside: AtomicU32::new(0),
             gaps: AtomicU32::new(0),
             _owning: PhantomData,
         }
@@ -144,18 +273,16 @@ impl<P: Platform, L: Door, O: Owning<L>> Client for Overlap<P, L, O> {
     fn body(&self, thread: usize) {
         if thread == 0 {
             self.sleep(SECTION_NS / 4);
-            O::own(&self.lock, || self.since_ns.store(P::now_ns().max(1), Relaxed));
-            self.has_owned.store(true, Relaxed);
-            // SAFETY: taken above.
-            return unsafe { self.lock.unlock() };
+            let begins = || self.since_ns.store(P::now_ns().max(1), Relaxed);
+            return O::own(&self.lock, begins, || self.has_owned.store(true, Relaxed));
         }
         self.sleep(SECTION_NS / 3 * thread as u64);
         while !self.has_owned.load(Relaxed) {
-            self.reads();
+            self.visit();
         }
     }
     fn finish(&self) {
-        assert!(self.has_owned.load(Relaxed), "nobody owned the lock");
-        assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
+        assert!(self.has_owned.load(Relaxed), "the thread that waited did not own the lock");
+        assert!(self.lock.is_untouched(), "a thread has left traces in the lock");
     }
 }

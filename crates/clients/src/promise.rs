@@ -12,6 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What [`Promise`] is selected by.
 pub const NAME: &str = "condvar-promise";
+/// What [`Unheld`] is selected by.
+pub const UNHELD: &str = "condvar-unheld";
 
 /// Each thread but the first waits, without a loop, and every fourth one for a short time. While a wait has begun and
 /// not ended, the first thread notifies, and then waits until one ends: one thread with the mutex, one without, all,
@@ -155,5 +157,51 @@ impl<P: Platform> Client for Promise<P> {
         self.unlock();
         let ledger = self.ledger();
         assert_eq!(ledger.notified, ledger.said, "a notification ended no wait");
+    }
+}
+
+/// How many mutexes there are.
+const MUTEXES_MAX: usize = 4;
+
+/// Each thread but the first waits once, with a mutex of its own. The first holds none of them, and has never held one:
+/// it notifies all until it has notified as many threads as wait. No thread waits for ever.
+pub struct Unheld<P: Platform> {
+    mutexes: [RawMutex<P>; MUTEXES_MAX],
+    changed: RawCondvar<P>,
+    waits: usize,
+}
+
+impl<P: Platform> Client for Unheld<P> {
+    const NAME: &'static str = UNHELD;
+
+    fn new(threads: usize) -> Self {
+        let mutexes = core::array::from_fn(|_| RawMutex::new());
+        Self { mutexes, changed: RawCondvar::new(), waits: threads - 1 }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            let mut notified = 0;
+            while notified < self.waits as u32 {
+                notified += self.changed.notify_all();
+                P::delay(1);
+            }
+            return;
+        }
+        let mutex = &self.mutexes[thread % MUTEXES_MAX];
+        mutex.calm();
+        mutex.lock();
+        // SAFETY: taken above.
+        let is_notified = unsafe { self.changed.wait(mutex, None) };
+        assert!(is_notified, "a wait without a deadline is said to have missed it");
+        // SAFETY: as above.
+        unsafe { mutex.unlock() };
+    }
+    fn finish(&self) {
+        for mutex in &self.mutexes {
+            assert!(mutex.try_lock(), "the mutex is held when nobody holds it");
+            // SAFETY: taken above.
+            unsafe { mutex.unlock() };
+        }
     }
 }

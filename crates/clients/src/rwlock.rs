@@ -20,6 +20,8 @@ pub const TIMED_READER: &str = "rwlock-timed-reader";
 /// What [`Group`] is selected by.
 pub const GROUP: &str = "rwlock-group";
 /// As above.
+pub const LAST_READER: &str = "rwlock-last-reader";
+/// As above.
 pub const LAST_USER: &str = "rwlock-last-user";
 /// As above.
 pub const AGAIN: &str = "rwlock-again";
@@ -155,6 +157,35 @@ impl<P: Platform, L: ForPrograms> Client for Group<P, L> {
             object.write_and_unlock();
         } else {
             object.lock.lock_shared();
+            object.read_and_unlock();
+        }
+    }
+    fn finish(&self) {
+        self.object.finish();
+    }
+}
+
+/// The first thread writes; each of the others begins as a reader. What all of them have read comes before the write,
+/// not only what the last one has.
+pub struct LastReader<P: Platform, L> {
+    object: Object<P, L>,
+}
+
+impl<P: Platform, L: ForPrograms> Client for LastReader<P, L> {
+    const NAME: &'static str = LAST_READER;
+
+    fn new(threads: usize) -> Self {
+        let object = Object::<P, L>::new();
+        (1..threads).for_each(|_| object.lock.lock_shared());
+        Self { object }
+    }
+    fn set_rounds(&mut self, _rounds: u32) {}
+    fn body(&self, thread: usize) {
+        let Self { object } = self;
+        if thread == 0 {
+            object.lock.lock();
+            object.write_and_unlock();
+        } else {
             object.read_and_unlock();
         }
     }

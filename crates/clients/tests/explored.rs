@@ -12,7 +12,8 @@ use lockwright_clients::due::is_due;
 use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::fork::InChild;
 use lockwright_clients::handler::{Attempts, InHandler};
-use lockwright_clients::overlap::{UPGRADER, WRITER};
+use lockwright_clients::overlap::{MUTEX, PERMITS, UPGRADER, WRITER};
+use lockwright_clients::promise::UNHELD;
 use lockwright_clients::slots::SLOTS;
 use lockwright_clients::{
     Client, ClientVisitor, clients_of, disturbed_clients_of, is_of_guards, is_of_reused,
@@ -99,6 +100,9 @@ const SLEEPING: [&str; 9] = [
     "once",
 ];
 
+/// In them threads spin for each other, or time counts and a thread must not lose its only CPU.
+const LEFT_OUT: [&str; 5] = [WRITER, UPGRADER, MUTEX, PERMITS, UNHELD];
+
 /// With real-time priorities no thread may spin for one that has no CPU because of it.
 #[test]
 fn locks_hold_where_a_thread_that_is_woken_runs_at_once() {
@@ -106,9 +110,8 @@ fn locks_hold_where_a_thread_that_is_woken_runs_at_once() {
         let lock = row.name;
         let usual = clients_of::<Sim>(row).map(|client| (client, false));
         let disturbed = disturbed_clients_of::<Sim>(row).iter().map(|client| (*client, true));
-        // In some clients the threads spin for each other, and where time counts a thread must not lose its only CPU.
         let is_asked = |(client, _): &(&str, bool)| {
-            !is_of_reused(client) && !is_of_guards(client) && ![WRITER, UPGRADER].contains(client)
+            !is_of_reused(client) && !is_of_guards(client) && !LEFT_OUT.contains(client)
         };
         for (client, is_disturbed) in usual.chain(disturbed).filter(is_asked) {
             for threads in [3, 4] {

@@ -148,6 +148,13 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         }
     }
 
+    /// Returns `true` if newcomers are kept out for a thread that waits.
+    #[cfg(feature = "internals")]
+    pub fn is_waited_for(&self) -> bool {
+        // ordering: Relaxed; nothing is read through it.
+        is_waited_for(self.word.load(Relaxed))
+    }
+
     /// Takes permits that nobody waits for. Returns `true` if there were enough.
     #[inline(always)]
     fn take(&self, permits: u32) -> bool {

@@ -12,7 +12,7 @@ use lockwright_clients::mutex::{
     GiveUp, HandsOver, MutexTimeOuts, NotifiedMutex, Notify, NotifyAll,
 };
 use lockwright_clients::neighbours::Neighbours;
-use lockwright_clients::promise::Promise;
+use lockwright_clients::promise::{Promise, Unheld};
 
 /// Longer than the first waiter lets others pass it.
 const LONG_NS: u64 = 10_000_000;
@@ -23,7 +23,8 @@ pub(crate) fn with_promise(lock: &'static LockRow) -> Vec<Check> {
     let woken = hurried(2).with_wake_ups(1);
     checks.push(row::<Promise<Loom>>(lock, "in a hurry, two, sleeps end for no reason", 2, woken));
     let three = row::<Promise<Loom>>(lock, "in a hurry, three", 3, hurried(3));
-    checks.extend(interrupted_once([three]));
+    let unheld = row::<Unheld<Loom>>(lock, "three", 3, MachineSettings::flat(3));
+    checks.extend(interrupted_once([three, unheld]));
     checks
 }
 

@@ -11,7 +11,9 @@ use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
 use lockwright::tunables::Tunable;
 use lockwright_clients::clients_of;
-use lockwright_clients::rwlock::{AGAIN, GROUP, LAST_USER, TIMED_READER, TIMED_WRITER};
+use lockwright_clients::rwlock::{
+    AGAIN, GROUP, LAST_READER, LAST_USER, TIMED_READER, TIMED_WRITER,
+};
 use lockwright_clients::upgrade::UPGRADE;
 
 /// Of a lock that differs from the usual one only in how it knows readers that read again.
@@ -58,7 +60,8 @@ pub(crate) fn of_rwlock(lock: &'static LockRow) -> Vec<Check> {
         {
             add(client, "in a hurry, two, long sections", 2, long(2));
         }
-        for client in ["exclusion", "shared", GROUP, TIMED_WRITER, TIMED_READER, AGAIN] {
+        for client in ["exclusion", "shared", GROUP, LAST_READER, TIMED_WRITER, TIMED_READER, AGAIN]
+        {
             add(client, "in a hurry, three, long sections", 3, long(3));
         }
         add(AGAIN, "in a hurry, two, time flies", 2, hurried(2).with_clock_step(LONG_NS));

@@ -119,7 +119,7 @@ bugs! {
         source: OURS,
         tests: [PRIORITIES],
         edits: [
-            remove "park/bucket.rs": "P::futex_wait(&self.lock, free | 1, Some(P::now_ns().saturating_add(BUCKET_NAP_NS)));",
+            remove "park/bucket.rs": "P::futex_wait(&self.lock, awaited, None);",
         ],
     }
     "102" SlotShared in &["percpu-rwlock"], seen EDIT {
@@ -202,6 +202,23 @@ bugs! {
         source: "this lock, until 2026; golang 76808, async-std 705",
         tests: [DISTURBED],
         edits: [remove "rwlock/wait.rs": "shared.close_door(me.id);"],
+    }
+    "182b" MutexNeverReserved in &["mutex"], seen EXPLORED_EDIT {
+        what: "A waiter that was woken, and finds the mutex held again, sleeps without a word. Owners that take it again at once keep the waiter out for ever.",
+        source: "std Mutex, which has no bound",
+        tests: [DISTURBED],
+        edits: [change "mutex/wait.rs": "self.announce(bit | reserves)" => "self.announce(bit | reserves & 0)"],
+    }
+    "182c" PermitsForNewcomers in &["semaphore"], seen EXPLORED_EDIT {
+        what: "A newcomer takes a permit although a thread waits for more permits than there are. Newcomers without end keep that thread waiting for ever.",
+        source: OURS,
+        tests: [DISTURBED],
+        edits: [
+            change "semaphore.rs": "waiters.is_empty() && available >= permits"
+                => "available >= permits",
+            change "semaphore.rs": "Self::word_of(available - permits)"
+                => "Self::word_of(available - permits) | word & WAITS",
+        ],
     }
     "183" UpgraderPassed in &["rwlock"], seen EXPLORED_EDIT {
         what: "A reader passes a thread that waits to upgrade, after 10 ms, because it may read already. Readers that sleep keep the other one waiting for ever.",

@@ -29,6 +29,11 @@ const KEPT: &[(&str, &str)] = &[
         "semaphore-makers",
         "what several releases publish to a thread that acquires all permits at once",
     ),
+    (
+        "condvar-unheld",
+        "the mutexes of waiters, to a thread that notifies and has held none of them",
+    ),
+    ("rwlock-last-reader", "what all readers have read before the last one grants the lock"),
     ("resilient-crossed", "two threads that wait for each other's lock do not wait for ever"),
     ("once-freed", "a once that is freed as soon as it is done"),
     ("once-give-up", "a closure that does not end: another thread begins anew"),
@@ -49,7 +54,7 @@ const KEPT: &[(&str, &str)] = &[
     (
         "handler handler-timed semaphore-handler condvar-handler resilient-handler once-call-handler \
          rwlock-upgrade-handler rwlock-upgrade-timed-handler seqlock-pair-handler fork mutex-fork condvar-fork \
-         semaphore-fork slots-fork rwlock-overlap rwlock-overlap-upgrade",
+         semaphore-fork slots-fork rwlock-overlap rwlock-overlap-upgrade mutex-overlap semaphore-overlap",
         DISTURBED,
     ),
 ];

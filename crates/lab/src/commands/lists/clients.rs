@@ -31,6 +31,10 @@ pub const CLIENTS: &[Client] = &[
         "each wait that ends has a notification of its own, which was not over when it began, and none is lost",
     ),
     (
+        "condvar-unheld",
+        "a notification by a thread that has held no mutex reaches waiters with several mutexes",
+    ),
+    (
         "condvar-one-place",
         "no item stays while a thread waits for one, if no later notification makes up for a lost one",
     ),
@@ -133,6 +137,10 @@ pub const CLIENTS: &[Client] = &[
     ("rwlock-timed-reader", "no thread waits for ever behind a reader that has timed out"),
     ("rwlock-group", "readers that wait for the same writer all come in, and see what it wrote"),
     (
+        "rwlock-last-reader",
+        "what all readers have read comes before the next write, not only what the last one has",
+    ),
+    (
         "rwlock-last-user",
         "the last owner of a reader-writer lock may free it, even if the unlock before has not returned",
     ),
@@ -150,6 +158,11 @@ pub const CLIENTS: &[Client] = &[
         "rwlock-overlap-upgrade",
         "readers without end do not pass a reader that waits to become the writer",
     ),
+    (
+        "mutex-overlap",
+        "owners without end pass a thread that waits only until it has reserved the mutex",
+    ),
+    ("semaphore-overlap", "threads without end do not pass one that waits for all permits"),
     ("rwlock-out-of-order", "read guards may be dropped in another order than they were taken"),
     (
         "rwlock-depth",
