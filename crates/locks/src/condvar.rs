@@ -38,7 +38,7 @@
 //! The kernel passes over sleepers of the newer group: groups with even numbers sleep as one kind, those with odd
 //! numbers as the other.
 //!
-//! A notification of one is for the thread that looks for it, if there is one: that costs no system call. Every 64th
+//! A notification of one is for the thread that looks for it, if there is one: that costs no system call. Every 256th
 //! one is for a thread that sleeps, because the one that looks may have lost its CPU. A notification of all wakes one
 //! sleeper and moves the rest: only one of them can own the mutex. Each of these, when it takes the mutex, says there
 //! that others sleep, so its release wakes the next.

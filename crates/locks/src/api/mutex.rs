@@ -159,7 +159,7 @@ macro_rules! condvar {
         /// # Order
         ///
         /// [`notify_one`](Self::notify_one) notifies one waiter, if there is one. It prefers a thread that has just
-        /// begun to wait and has not fallen asleep, because that costs no system call. Every 64th notification is for
+        /// begun to wait and has not fallen asleep, because that costs no system call. Every 256th notification is for
         /// a thread that sleeps, as a rule the one that has slept longest. If the mutex is held, its unlock wakes the
         /// sleeper. [`notify_all`](Self::notify_all) wakes one waiter at most. The others move to the mutex and sleep
         /// there until it is their turn. So threads do not wake up only to find the mutex held.

@@ -26,12 +26,13 @@ pub struct Bucket<P: Cells> {
     pub(super) calm: Private,
     /// Wake-ups by its mark.
     pub(super) wakes: Private,
-    /// Notifications that could go to a waiter which was awake, by the mark of the condition variable.
-    pub(super) looked_for: Private,
     /// How often it cost more than a sleep to look for a notification, by the same.
     pub(super) misses: Private,
     /// Where a thread sleeps that was notified and is left to the release of its mutex, by its mark.
     pub(super) left: P::Ptr,
+    /// Notifications that could go to a waiter which was awake, by the mark of the condition variable. In another cache
+    /// line than what the waiters look at: it is written each time.
+    pub(super) looked_for: Private,
 }
 
 impl<P: Cells> Bucket<P> {
@@ -45,9 +46,9 @@ impl<P: Cells> Bucket<P> {
             last: Guarded::new(TailCode::NONE),
             calm: Private::new(0),
             wakes: Private::new(0),
-            looked_for: Private::new(0),
             misses: Private::new(0),
             left: Zeroed::zeroed(),
+            looked_for: Private::new(0),
         }
     }
 }
@@ -69,9 +70,9 @@ impl<P: ConstCells> Bucket<P> {
         last: Guarded::const_new(TailCode::NONE),
         calm: Private::new(0),
         wakes: Private::new(0),
-        looked_for: Private::new(0),
         misses: Private::new(0),
         left: ConstZeroed::ZEROED,
+        looked_for: Private::new(0),
     };
 }
 

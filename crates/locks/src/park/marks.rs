@@ -61,7 +61,7 @@ const CALM_LOOKS: u32 = 64;
 const WAKES_FOR_OLDEST: u32 = 16;
 
 /// One notification of this many is for a thread that sleeps, although another looks for it.
-const LOOKED_FOR_BEFORE_SLEEPERS: u32 = 64;
+const LOOKED_FOR_BEFORE_SLEEPERS: u32 = 256;
 
 /// What a waiter on a condition variable is to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
