@@ -31,17 +31,18 @@ pub const PERMITS: &str = "semaphore-overlap";
 /// A section, asleep. Longer than the time after which a reader may be taken for one that reads already.
 const SECTION_NS: u64 = 20_000_000;
 
+/// Far longer than any lock lets newcomers pass: the waiter has to run for a moment some times, and a schedule may keep
+/// it from that.
+const LIMIT_NS: u64 = 10_000_000_000;
+
 /// A lock that keeps newcomers out for a thread that waits.
 pub trait Door: Send + Sync + 'static {
-    /// Far longer than it lets newcomers pass.
-    const LIMIT_NS: u64 = 400_000_000;
+    /// True if a newcomer may take the lock when it is free, because the thread for which it is has no CPU.
+    const MAY_TAKE_FREE: bool = true;
     /// One that no thread uses.
     fn new() -> Self;
     /// Returns true if newcomers are kept out.
     fn is_closed(&self) -> bool;
-    /// Returns true if a newcomer may enter all the same, after this time: the lock was free and the thread for which
-    /// it is has no CPU. `was_empty` says that no thread was inside in between.
-    fn may_pass(was_empty: bool, waits_ns: u64) -> bool;
     /// Enters, as a thread that others follow without end.
     fn enter(&self);
     /// Leaves.
@@ -62,9 +63,6 @@ macro_rules! doors_of_readers {
             fn is_closed(&self) -> bool {
                 $is_closed(self)
             }
-            fn may_pass(was_empty: bool, _waits_ns: u64) -> bool {
-                was_empty
-            }
             fn enter(&self) {
                 self.lock_shared();
             }
@@ -79,26 +77,23 @@ macro_rules! doors_of_readers {
     };
 }
 doors_of_readers! {
-    [P: Platform, F: Fairness] RawRwLock<P, F>, Self::is_reserved;
+    // First come, first served, it is closed for readers, too, while the one that waits may not have come yet.
+    [P: Platform, F: Fairness] RawRwLock<P, F>, |lock: &Self| !F::IS_FAIR && lock.is_reserved();
     // Where a reader reads in its slot the door is another one, which no reader sees.
     [P: Platform] RawPercpuRwLock<P>, |_| false;
     [P: Platform] InSlots<P>, |_| false;
 }
 
 macro_rules! doors_of_owners {
-    ($($lock:ty, $is_closed:expr;)+) => {
+    ($($lock:ty;)+) => {
         $(impl<P: Platform> Door for $lock {
-            // The waiter has to run for a moment some times, and a schedule may keep it from that for long.
-            const LIMIT_NS: u64 = 4_000_000_000;
             fn new() -> Self {
                 RawLock::new()
             }
+            /// Threads that were woken pass a reservation, and so do newcomers that have found the lock free for long
+            /// enough.
             fn is_closed(&self) -> bool {
-                $is_closed(self)
-            }
-            /// Newcomers spin for longer before they sleep.
-            fn may_pass(_was_empty: bool, waits_ns: u64) -> bool {
-                waits_ns >= SPIN_NS
+                false
             }
             fn enter(&self) {
                 self.lock();
@@ -114,26 +109,20 @@ macro_rules! doors_of_owners {
     };
 }
 doors_of_owners! {
-    RawMutex<P>, Self::is_reserved;
-    // Each release gives it to a waiter.
-    RawFairMutex<P>, |_| false;
+    RawMutex<P>;
+    RawFairMutex<P>;
 }
-
-/// So long a newcomer looks at a mutex that is kept for another thread, at least.
-const SPIN_NS: u64 = 5_000;
 
 /// Each of those that overlap has one permit, and the thread that waits wants all.
 const ALL: u32 = 2;
 
 impl<P: Platform> Door for RawSemaphore<P, ALL> {
+    const MAY_TAKE_FREE: bool = false;
     fn new() -> Self {
         Self::with_permits(ALL)
     }
     fn is_closed(&self) -> bool {
         self.is_waited_for()
-    }
-    fn may_pass(_was_empty: bool, _waits_ns: u64) -> bool {
-        false
     }
     fn enter(&self) {
         self.acquire(1);
@@ -228,20 +217,22 @@ impl<P: Platform, L: Door, O: Owning<L>> Overlap<P, L, O> {
     fn visit(&self) {
         let gaps = self.gaps.load(Relaxed);
         let was_empty = self.inside.load(Relaxed) == 0;
-        let was_closed = self.since_ns.load(Relaxed) > 0 && self.lock.is_closed();
-        let begins_ns = P::now_ns();
+        let since_ns = self.since_ns.load(Relaxed);
+        // It may have been closed for another thread before this one came to it.
+        let waits = since_ns > 0 && P::now_ns().saturating_sub(since_ns) > SECTION_NS;
+        let was_closed = waits && self.lock.is_closed();
         self.lock.enter();
         let was_empty = was_empty || self.gaps.load(Relaxed) != gaps;
         self.inside.fetch_add(1, Relaxed);
         let has_owned = self.has_owned.load(Relaxed);
-        let may_pass = L::may_pass(was_empty, P::now_ns().saturating_sub(begins_ns));
+        let may_pass = L::MAY_TAKE_FREE && was_empty;
         assert!(
             has_owned || may_pass || !was_closed,
             "a newcomer passes a thread that waits and has closed the door"
         );
         let since_ns = self.since_ns.load(Relaxed);
         let waits_ns = P::now_ns().saturating_sub(since_ns);
-        let is_passed = since_ns > 0 && !has_owned && waits_ns > L::LIMIT_NS;
+        let is_passed = since_ns > 0 && !has_owned && waits_ns > LIMIT_NS;
         assert!(
             !is_passed,
             "newcomers without end keep a thread waiting that has waited for {waits_ns} ns"

@@ -331,12 +331,6 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     pub fn calm(&self) {
         Mark::<P>::of(&self.state).calm();
     }
-    /// Returns `true` if newcomers are kept out for a thread that was woken long ago.
-    #[cfg(feature = "internals")]
-    pub fn is_reserved(&self) -> bool {
-        // ordering: Relaxed; nothing is read through it.
-        said_in::<P>(self.state.load(Relaxed)) & RESERVED != 0
-    }
     /// Returns `true` if this mutex and `other` share a mark.
     #[cfg(feature = "internals")]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
