@@ -89,6 +89,14 @@ impl Subject {
     pub fn is_in_all(self) -> bool {
         self.origin != SubjectOrigin::Floor && self.row.is_in_all()
     }
+    /// Returns true if a pattern may stand for it.
+    pub fn is_correct(self) -> bool {
+        self.origin != SubjectOrigin::Floor && self.row.is_correct()
+    }
+    /// Returns true if it is a state of the kernel's history.
+    pub fn is_history(self) -> bool {
+        self.row.class == LockClass::History
+    }
     /// Returns true if it is two other locks in one, a succession and a waiting policy.
     pub fn is_combination(self) -> bool {
         self.row.class == LockClass::Combination
@@ -98,7 +106,8 @@ impl Subject {
         match (self.origin, self.row.class) {
             (SubjectOrigin::Peer, _) => "peer",
             (SubjectOrigin::Floor, _) => FLOOR,
-            (SubjectOrigin::Registry, LockClass::Product | LockClass::History) => "product",
+            (SubjectOrigin::Registry, LockClass::Product) => "product",
+            (SubjectOrigin::Registry, LockClass::History) => "history",
             (SubjectOrigin::Registry, LockClass::Combination) => "combination",
             (SubjectOrigin::Registry, LockClass::Reference) => "reference",
             (SubjectOrigin::Registry, LockClass::Busted) => "busted",
@@ -148,8 +157,8 @@ pub struct Asked {
 }
 
 impl Selection {
-    /// Resolves names. `all`, `usual` and patterns stand for several, never for a floor or a busted
-    /// lock. `floor` stands for those of all widths.
+    /// Resolves names. `all`, `usual` and patterns stand for several, never for a floor or a busted lock, and only
+    /// patterns for one of the kernel's history. `floor` stands for those of all widths.
     pub fn of(names: &[String]) -> Result<Self, Error> {
         let mut subjects: Vec<Asked> = Vec::new();
         let mut add = |asked: Asked| match subjects.iter_mut().find(|s| s.subject == asked.subject)
@@ -168,8 +177,8 @@ impl Selection {
                 continue;
             }
             let stands_for = |subject: &Subject| match name {
-                ALL => true,
-                USUAL => !subject.is_combination(),
+                ALL => subject.is_in_all(),
+                USUAL => subject.is_in_all() && !subject.is_combination(),
                 // An alias is another lock's name as often as not: `cna` is `cna-v10`.
                 pattern => is_match(pattern, subject.name()),
             };
@@ -177,7 +186,7 @@ impl Selection {
                 add(Asked { subject: Subject::find(name)?, explicitly: true });
                 continue;
             }
-            let right = Subject::all().filter(|subject| subject.is_in_all());
+            let right = Subject::all().filter(|subject| subject.is_correct());
             let group: Vec<Subject> = right.filter(stands_for).collect();
             if group.is_empty() {
                 return Err(Error::usage(format!("no lock matches `{name}`; `{LIST}` lists all")));
@@ -207,6 +216,18 @@ mod tests {
     }
 
     #[test]
+    fn all_is_what_is_todays_and_patterns_stand_for_the_history_too() {
+        let history = |names: &[&str]| {
+            let is_history = |name: &&str| Subject::find(name).expect("a lock").is_history();
+            select(names).into_iter().filter(is_history).count()
+        };
+        assert_eq!((history(&["all"]), history(&["usual"])), (0, 0));
+        assert_eq!(history(&["*"]), Subject::all().filter(|it| it.is_history()).count());
+        assert_eq!(select(&["rwsem-v5_2_*"])[0], "rwsem-v5_2_timed_spin");
+        assert_eq!(select(&["rwsem-v5_11"]), ["rwsem-v5_11"]);
+    }
+
+    #[test]
     fn usual_leaves_out_the_combinations_and_no_lock_with_a_name_of_its_own() {
         let (all, usual) = (select(&["all"]), select(&["usual"]));
         let left_out: Vec<_> = all.iter().filter(|name| !usual.contains(name)).collect();
@@ -221,7 +242,7 @@ mod tests {
     fn a_pattern_stands_for_the_right_locks_that_match_it() {
         assert_eq!(select(&["cna-v10_*"])[..2], ["cna-v10_time", "cna-v10_limited"]);
         assert_eq!(select(&["*-hybrid-bounded"])[..1], ["cna-hybrid-bounded"]);
-        assert_eq!(select(&["*"]), select(&["all"]));
+        assert!(select(&["all"]).iter().all(|name| select(&["*"]).contains(name)));
         assert!(!select(&["cna-*"]).contains(&"cna"), "its alias is cna-v10");
         assert!(select(&["c*-park"]).iter().all(|name| name.ends_with("-park")));
         for none in ["busted*", "floo*", "*xx", "cna-*-spark", "*-block"] {

@@ -46,15 +46,16 @@ pub struct LockRow {
     pub models: &'static str,
 }
 
-/// What a lock is for. `all` includes every class but the last.
+/// What a lock is for. `all` is what is today's: every class but the history and those that are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockClass {
     /// A product of this crate.
     Product,
     /// A product, too: the succession of one lock with the waiting policy of another, which have rows of their own.
     Combination,
-    /// A product, too: a state of the kernel's history that no mutant and no seeded bug needs. The test suites run it
-    /// when its sources change, and when they run everything.
+    /// A product, too: a state of the kernel's history, to reproduce what was measured then. No mutant and no seeded bug
+    /// needs it. Commands take it by its name or by a pattern, and not as one of `all`. The test suites run it when
+    /// its sources change, and when they run everything.
     History,
     /// A reference to measure against.
     Reference,
@@ -76,6 +77,10 @@ impl LockRow {
     }
     /// Returns `true` if `all` includes the lock.
     pub fn is_in_all(&self) -> bool {
+        self.is_correct() && self.class != LockClass::History
+    }
+    /// Returns `true` if it is not broken on purpose.
+    pub fn is_correct(&self) -> bool {
         self.class != LockClass::Busted
     }
     /// Returns `true` if it is this very row.

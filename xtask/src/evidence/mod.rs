@@ -22,7 +22,7 @@ const TEMPLATE: &str = include_str!("template.md");
 
 /// The commands of cargo that write the inputs; that of the samples to its standard output.
 const WRITERS: [(&str, &str); 4] = [
-    (EXPLORED, "run -q -p lockwright-lab -- explore --lock all --quiet --json"),
+    (EXPLORED, "run -q -p lockwright-lab -- explore --lock * --quiet --json"),
     (WEAKEN, "xtask weaken --matrix --json"),
     (ZOO, "xtask zoo --matrix --json"),
     (SAMPLES, "run -q -p lockwright-model --features samples --bin sample -- all --table"),

@@ -15,8 +15,9 @@ const LOCKTORTURE: &str = "Workload `locktorture` (as in the kernel)";
 /// Arguments of `bench`.
 #[derive(Clone, Debug, Args)]
 pub struct BenchArgs {
-    /// Locks to run: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
-    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    /// Locks to run: names or patterns ('cna-*'), comma-separated; `all` (without the
+    /// kernel's history), or `usual` (without the combinations of CNA and a waiting policy, either).
+    /// See `lockwright locks`
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: powers of two up to the CPUs]

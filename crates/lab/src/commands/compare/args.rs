@@ -238,7 +238,7 @@ fn our_lock(name: &str) -> Result<Subject, Error> {
     }
     let lock = Subject::find(name.trim())?;
     match lock.origin {
-        SubjectOrigin::Registry if lock.row.is_in_all() => Ok(lock),
+        SubjectOrigin::Registry if lock.row.is_correct() => Ok(lock),
         _ => not_ours(lock.name()),
     }
 }

@@ -21,8 +21,9 @@ const SEARCH: &str = "How schedules are searched";
 /// Arguments of `explore`.
 #[derive(Clone, Debug, Args)]
 pub struct ExploreArgs {
-    /// Locks: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
-    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    /// Locks: names or patterns ('cna-*'), comma-separated; `all` (without the
+    /// kernel's history), or `usual` (without the combinations of CNA and a waiting policy, either).
+    /// See `lockwright locks`
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = USUAL)]
     pub lock: Vec<String>,
     /// Test clients, the small programs that use the lock; see `lockwright clients`
@@ -166,7 +167,7 @@ impl ExploreArgs {
         };
         let instead = match clients {
             [client] => {
-                let correct = LOCKS.iter().filter(|row| row.is_in_all());
+                let correct = LOCKS.iter().filter(|row| row.is_correct());
                 let fits = correct.filter(|row| fitting(row).any(|its| its == *client));
                 let those: Vec<_> = fits.map(|row| row.name).collect();
                 let those = named(those).replace('`', "");

@@ -56,13 +56,13 @@ fn combined(combinations: &[Subject]) -> String {
     }
     text + "\n"
         + &wrapped(
-            "product: a lock of this library. reference: to compare with. peer: of another library, runs on this \
+            "product: a lock of this library. history: one that reproduces a state of the kernel's lock. reference: to compare with. peer: of another library, runs on this \
              computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost \
              with a word of that many bits; `floor` means all three. \
              order any: arriving threads and readers may overtake waiters; the documentation of each \
              lock gives its bound. \
-             --lock takes names, patterns ('cna-*'), usual (without combinations) and all; \
-             patterns, usual and all never include a floor or a busted lock.",
+             --lock takes names, patterns ('cna-*'), all (without history) and usual (without \
+             combinations, either); patterns, usual and all never include a floor or a busted lock.",
         )
 }
 

@@ -19,8 +19,9 @@ const STARVE_NAME: &str = "starve";
 /// Arguments of `torture`.
 #[derive(Clone, Debug, Args)]
 pub struct TortureArgs {
-    /// Locks to run: names or patterns ('cna-*'), comma-separated; `all`, or `usual` (without the
-    /// combinations of CNA and a waiting policy). See `lockwright locks`
+    /// Locks to run: names or patterns ('cna-*'), comma-separated; `all` (without the
+    /// kernel's history), or `usual` (without the combinations of CNA and a waiting policy, either).
+    /// See `lockwright locks`
     #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = "all")]
     pub lock: Vec<String>,
     /// Numbers of threads [default: 2 on this computer, 8 simulated]
