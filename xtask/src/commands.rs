@@ -4,7 +4,7 @@ use crate::options::not_an_option;
 use crate::{
     alone, ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
     peer_tests, price, programs, promela, quick, record, release, root, rows, sanitize, stage,
-    std_tests, sweeps, targets, tidy, walk, weaken, zoo,
+    std_tests, sweeps, targets, tidy, weaken, zoo,
 };
 use std::path::Path;
 
@@ -122,19 +122,6 @@ const BEFORE_A_COMMIT: &[Command] = &[
             "--names prints the names that more than one public type has.",
         ],
         run: |given| tidy::graph::print(&root(), given).map_err(Failure::Usage),
-    },
-    Command {
-        name: "walk",
-        options: walk::OPTIONS,
-        about: &[
-            "Print the functions that a person meets who reads a lock (mutex, rwlock,",
-            "qspinlock) from `lock` and `unlock` to the system call, natively. Fails if",
-            "that is more than the lock's limit. It ends at the operations of atomic",
-            "cells and at other crates. It follows names and not types, so it lists too",
-            "much rather than too little. Not seen: what macros expand to, values of",
-            "constants and statics, operators, and some calls of `drop`.",
-        ],
-        run: |given| tool(walk::asked(given), walk::run),
     },
 ];
 
@@ -513,9 +500,6 @@ mod tests {
             (&["fidelity", "--kept"], "--keep-computer"),
             (&["graph"], "the name of a crate: c, cells, clients"),
             (&["graph", "lock"], "the crates are c, cells, clients"),
-            (&["walk"], "give the name of a lock: mutex, rwlock"),
-            (&["walk", "mutec"], "the locks are mutex, rwlock"),
-            (&["walk", "mutex", "rwlock"], "give one lock"),
             (&["fuzz", "--minutes", "-1"], "--minutes 3"),
             (&["fuzz", "--under", "gdb"], "miri, tsan or asan"),
             (&["fuzz", "--all"], "--under miri|tsan|asan"),

@@ -41,7 +41,6 @@ mod studies;
 mod sweeps;
 mod targets;
 mod tidy;
-mod walk;
 mod weaken;
 mod workers;
 mod zoo;

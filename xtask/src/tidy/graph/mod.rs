@@ -19,7 +19,7 @@ pub use names::a_type_has_a_name_of_its_own;
 pub use paths::{Arrow, arrows};
 use std::collections::BTreeMap;
 use std::path::Path;
-pub use tree::{Place, Tree, imports, is_test};
+pub use tree::{Place, Tree, imports};
 
 /// Prints the circles of each crate of `names`, and the arrows between its modules; for `--names` the names that more
 /// than one public type has.
