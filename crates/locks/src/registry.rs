@@ -53,8 +53,8 @@ pub enum LockClass {
     Product,
     /// A product, too: the succession of one lock with the waiting policy of another, which have rows of their own.
     Combination,
-    /// A product, too: a state of the kernel's history, to reproduce what was measured then. No mutant and no seeded bug
-    /// needs it. Commands take it by its name or by a pattern, and not as one of `all`. The test suites run it when
+    /// A product, too: a state of the kernel's history, to reproduce what was measured then. No mutant and no seeded
+    /// bug needs it. Commands take it by its name or by a pattern, and not as one of `all`. The test suites run it when
     /// its sources change, and when they run everything.
     History,
     /// A reference to measure against.
