@@ -31,8 +31,8 @@ pub const PERMITS: &str = "semaphore-overlap";
 /// A section, asleep. Longer than the time after which a reader may be taken for one that reads already.
 const SECTION_NS: u64 = 20_000_000;
 
-/// The waiter has to run for a moment some times. With more threads than three a schedule may keep it from that for long
-/// enough that only this is no accident.
+/// The waiter has to run for a moment some times. With more threads than three a schedule may keep it from that for so
+/// long that less is no sign of anything.
 const LIMIT_OF_MANY_NS: u64 = 10_000_000_000;
 
 /// A lock that keeps newcomers out for a thread that waits.
