@@ -11,7 +11,7 @@ use lockwright_sim::{
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-const WINDOW_NS: u64 = 400_000;
+const WINDOW_NS: u64 = 600_000;
 /// A thread is away half of the time, and never for longer than 20 us.
 const HALF: Preemption = Preemption { every_ns: 10_000, for_ns: 10_000 };
 
