@@ -1,7 +1,7 @@
 //! The platform of programs with hooks at some of its calls, by which a test stops a thread there or interrupts it.
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
 use lockwright::events::Event;
 use lockwright::hardware::{HardwareU32, HardwareU64};
 use lockwright::held::HeldTable;
@@ -26,10 +26,14 @@ thread_local! {
     pub static BEFORE_WAKE: Hook = const { Cell::new(None) };
     /// At a light barrier.
     pub static AT_LIGHT_BARRIER: Hook = const { Cell::new(None) };
-    /// Before a bucket of the table is locked.
-    pub static BEFORE_BUCKET: Hook = const { Cell::new(None) };
+    /// In a bucket of the table, before the record of a waiter is looked at.
+    pub static IN_BUCKET: Hook = const { Cell::new(None) };
     /// Before a reader gets its slot.
     pub static BEFORE_SLOT: Hook = const { Cell::new(None) };
+    /// How often this thread has asked the kernel to sleep.
+    pub static SLEEPS: Cell<u32> = const { Cell::new(0) };
+    /// How often it has asked the kernel to wake another.
+    pub static WAKES: Cell<u32> = const { Cell::new(0) };
     static MINE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -144,10 +148,15 @@ unsafe impl SleepStorage for Hooked {
         NonNull::from(&COUNTING_MARKS[at])
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
+        // SAFETY: a bucket begins with its lock, an atomic word of 32 bits.
+        let lock_of =
+            |bucket: &Bucket<Self>| unsafe { &*core::ptr::from_ref(bucket).cast::<AtomicU32>() };
+        if TABLE.iter().any(|bucket| lock_of(bucket).load(Relaxed) & 1 != 0) {
+            call(&IN_BUCKET);
+        }
         NonNull::from(&WAITERS[usize::from(id.number())])
     }
     fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
-        call(&BEFORE_BUCKET);
         Native::uninterrupted(section)
     }
 }
@@ -264,6 +273,7 @@ impl Sleeping for Hooked {
         expected: u32,
         deadline_ns: Option<u64>,
     ) -> bool {
+        SLEEPS.set(SLEEPS.get() + 1);
         Native::futex_wait_as(kinds, word, expected, deadline_ns)
     }
     fn futex_wait_low(
@@ -273,6 +283,7 @@ impl Sleeping for Hooked {
         then: Option<&HardwareU32<Native>>,
         deadline_ns: Option<u64>,
     ) -> bool {
+        SLEEPS.set(SLEEPS.get() + 1);
         Native::futex_wait_low(kinds, word, expected, then, deadline_ns)
     }
     fn futex_holds(
@@ -284,6 +295,7 @@ impl Sleeping for Hooked {
     }
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Native>, count: u32) -> u32 {
         call(&BEFORE_WAKE);
+        WAKES.set(WAKES.get() + 1);
         Native::futex_wake_only(kinds, address, count)
     }
     fn futex_requeue(

@@ -2,6 +2,7 @@
 //! time: tests take [`alone`] because they share the process-wide node pool and settings.
 
 mod barrier;
+mod buckets;
 mod children;
 mod duties;
 mod fair_mutex;
