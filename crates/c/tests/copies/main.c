@@ -105,6 +105,39 @@ static void hand_over_all(void)
     }
 }
 
+/* Reads once more, and gives back both shares. */
+static void *read_again(void *argument)
+{
+    struct waiter *reader = argument;
+    reader->copy->take(RWLOCK_SHARED, reader->object);
+    reader->copy->release(RWLOCK_SHARED, reader->object);
+    reader->copy->release(RWLOCK_SHARED, reader->object);
+    return NULL;
+}
+
+/*
+ * A thread reads by one copy. While a writer waits, which has closed the door, it reads again by `again`, or hands its
+ * share to another thread that does. If one waited for the other, the alarm would end the program.
+ */
+static void read_past_writer(const struct copy *again, int is_handed_over)
+{
+    union object *object = calloc(1, sizeof *object);
+    struct waiter writer = {copies[1], RWLOCK, object, 0}, reader = {again, RWLOCK_SHARED, object, 0};
+    pthread_t thread, other;
+    copies[0]->take(RWLOCK_SHARED, object);
+    pthread_create(&thread, NULL, wait_for_it, &writer);
+    await_sleep(&writer.tid);
+    usleep(20000);
+    if (is_handed_over) {
+        pthread_create(&other, NULL, read_again, &reader);
+        pthread_join(other, NULL);
+    } else {
+        read_again(&reader);
+    }
+    pthread_join(thread, NULL);
+    free(object);
+}
+
 /* Each thread takes the lock by one copy and releases it by the other. */
 struct storm {
     enum kind kind, shared;
@@ -185,6 +218,9 @@ static void all(void)
 {
     pthread_t other;
     hand_over_all();
+    read_past_writer(copies[0], 0);
+    read_past_writer(copies[1], 0);
+    read_past_writer(copies[0], 1);
     run_storm(MUTEX, KINDS, 6, 10000);
     run_storm(SEMAPHORE, KINDS, 4, 5000);
     run_storm(RWLOCK, RWLOCK_SHARED, 6, 20000);
