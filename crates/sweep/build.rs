@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates and files whose text decides a result, from this folder. Of this crate, those that say what a trial runs.
-const DECIDE: [&str; 7] = [
+const DECIDE: [&str; 10] = [
+    "../core/src",
+    "../linux/src",
     "../locks/src",
+    "../catalog/src",
     "../sim/src",
     "../workloads/src",
     "../cells/src",

@@ -30,9 +30,11 @@ pub struct Request {
 /// - Not those of lockwright-c and lockwright-pthread: each of their tests first compiles and installs a library, which
 ///   can take minutes, and then runs programs, which are processes of their own already.
 /// - Not those of lockwright-cells: most are simulated.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 9] = [
+    "crates/core/src/lib.rs",
+    "crates/linux/src/lib.rs",
     "crates/locks/src/lib.rs",
-    "crates/locks/tests/it/main.rs",
+    "crates/catalog/tests/it/main.rs",
     "crates/clients/src/lib.rs",
     "crates/clients/tests/clients.rs",
     "crates/clients/tests/native.rs",
@@ -42,7 +44,7 @@ const PROGRAMS: [&str; 7] = [
 
 /// Those that run with another number of queue nodes, and the variable by which they learn it.
 const PROGRAMS_WITH_NODES: [&str; 2] =
-    ["crates/locks/tests/it/main.rs", "crates/clients/tests/clients.rs"];
+    ["crates/catalog/tests/it/main.rs", "crates/clients/tests/clients.rs"];
 const NODES: &str = "LOCKWRIGHT_NODES";
 
 /// Tests that need this many queue nodes, and why.

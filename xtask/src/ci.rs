@@ -68,8 +68,8 @@ fn recorded(name: &'static str, seconds_max: u64, command: &[&str], scope: Scope
 
 /// The types of both versions of `lock_api`.
 fn lock_apis() -> Stage {
-    let all = "lock_api_05,arc_lock,serde,internals";
-    let test = ["cargo", "test", "--package", "lockwright", "--features", all];
+    let all = "std,lock_api_05,arc_lock,serde";
+    let test = ["cargo", "test", "--package", "lockwright-catalog", "--features", all];
     Stage::command(
         "lock-apis",
         300,
@@ -92,7 +92,7 @@ fn parking_lot() -> [Stage; 2] {
 /// The documentation without a warning. Not with all features: one of them needs locks in C that are installed
 /// on few machines.
 fn documentation() -> Stage {
-    let features = "lockwright/lock_api_05,lockwright/arc_lock,lockwright/serde";
+    let features = "lockwright/linux,lockwright/lock_api_05,lockwright/arc_lock,lockwright/serde";
     let doc = ["cargo", "doc", "--workspace", "--no-deps", "--features", features];
     Stage::command("doc", 300, &doc).with_env("RUSTDOCFLAGS", "-Dwarnings")
 }

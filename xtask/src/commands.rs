@@ -107,21 +107,11 @@ const BEFORE_A_COMMIT: &[Command] = &[
     Command {
         name: "features",
         options: "",
-        about: &["Compile the lock crate with every set of its features. A minute or two."],
+        about: &["Compile the packages with locks with every set of their features. Minutes."],
         run: |given| {
             at_most_one(given, &[])?;
             features::all_compile(&root(), usize::MAX).map_err(Failure::Broken)
         },
-    },
-    Command {
-        name: "graph",
-        options: "CRATE...|--names",
-        about: &[
-            "Print which files of a crate (locks, lab, xtask) use each other in a",
-            "circle, and which of its modules use which, each with a line number.",
-            "--names prints the names that more than one public type has.",
-        ],
-        run: |given| tidy::graph::print(&root(), given).map_err(Failure::Usage),
     },
 ];
 
@@ -498,8 +488,6 @@ mod tests {
             (&["new-lock"], "one name, such as"),
             (&["new-lock", "Polite"], "small letters and digits"),
             (&["fidelity", "--kept"], "--keep-computer"),
-            (&["graph"], "the name of a crate: c, cells, clients"),
-            (&["graph", "lock"], "the crates are c, cells, clients"),
             (&["fuzz", "--minutes", "-1"], "--minutes 3"),
             (&["fuzz", "--under", "gdb"], "miri, tsan or asan"),
             (&["fuzz", "--all"], "--under miri|tsan|asan"),

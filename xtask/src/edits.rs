@@ -4,10 +4,9 @@
 //! one build serves all bugs. An edit is of an expression, of statements, or of the body of a function. Edits that
 //! overlap become one place with several forms.
 
+use crate::packages::below_sources;
 use crate::tidy::Source;
 use lockwright_zoo::{Bug, Edit};
-
-const CRATE: &str = "crates/locks/src/";
 
 /// A place in a file that has other forms with some of the bugs.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ fn locate_in<'a>(
                 Err(times) => {
                     let Edit { file, old, .. } = edit;
                     complaints.push(format!(
-                        "bug {row}: {CRATE}{file} has `{old}` {times} times, not once"
+                        "bug {row}: {file} of the locks has `{old}` {times} times, not once"
                     ));
                 }
             }
@@ -70,15 +69,14 @@ fn locate_in<'a>(
     Ok(files.into_iter().flat_map(|(file, located)| places(all, file, located)).collect())
 }
 
-/// The text of a file of the locks.
-fn text_of<'a>(all: &'a [Source], file: &str) -> &'a str {
-    let path = format!("{CRATE}{file}");
-    all.iter().find(|source| source.path == path).map_or("", |source| &source.text)
+/// A file of the locks, by its path below the sources of its package.
+pub fn source_of<'a>(all: &'a [Source], file: &str) -> Option<&'a Source> {
+    all.iter().find(|source| below_sources(&source.path) == Some(file))
 }
 
 /// The bytes that an edit replaces; how often its old text is there if that is not once.
 fn span_of(all: &[Source], edit: &Edit) -> Result<(usize, usize), usize> {
-    let text = text_of(all, edit.file);
+    let text = source_of(all, edit.file).map_or("", |source| &source.text);
     let mut found = text.match_indices(edit.old);
     let (Some((at, _)), None) = (found.next(), found.next()) else {
         return Err(text.matches(edit.old).count());
@@ -88,8 +86,7 @@ fn span_of(all: &[Source], edit: &Edit) -> Result<(usize, usize), usize> {
 
 /// The places of a file: edits that overlap are one.
 fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Place> {
-    let text = text_of(all, file);
-    let path = format!("{CRATE}{file}");
+    let Some(Source { text, path, .. }) = source_of(all, file) else { return Vec::new() };
     located.sort_by_key(|it| (it.edit.is_always, it.span));
     let mut groups: Vec<Vec<Located<'_>>> = Vec::new();
     for it in located {
@@ -99,7 +96,7 @@ fn places(all: &[Source], file: &str, mut located: Vec<Located<'_>>) -> Vec<Plac
             _ => groups.push(vec![it]),
         }
     }
-    groups.iter().map(|group| place(text, &path, group)).collect()
+    groups.iter().map(|group| place(text, path, group)).collect()
 }
 
 fn place(text: &str, path: &str, group: &[Located<'_>]) -> Place {

@@ -1,11 +1,14 @@
-//! The lock crate compiles without a warning with sets of its features.
+//! The packages with locks that programs use compile without a warning with sets of their features.
 
 use crate::limit::status_within;
 use crate::workers;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use toml::Table;
+
+/// The folders of these packages. That of `lockwright-core` has features that these turn on.
+const PACKAGES: [&str; 2] = ["crates/locks", "crates/linux"];
 
 /// How long one set may take.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -24,14 +27,20 @@ pub fn is_green(size_max: usize) -> bool {
 /// Checks each set of at most `size_max` features. Returns true if all compile; says which one does not. Half of the
 /// sets have a folder of their own, because one compilation of a crate keeps one CPU busy.
 pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
-    let manifest = root.join("crates/locks/Cargo.toml");
-    let text = std::fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
-    let sets = sets(&of_manifest(&text)?, size_max);
+    let mut all = Vec::new();
+    for folder in PACKAGES {
+        let manifest = root.join(folder).join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
+        all.extend(
+            sets(&of_manifest(&text)?, size_max).into_iter().map(|set| (manifest.clone(), set)),
+        );
+    }
+    let sets = all;
     let (here, there) = sets.split_at(sets.len() / 2);
     let halves = [(here, "target"), (there, "target/features")];
-    let compile = |&(sets, target): &(&[String], &str)| {
-        for set in sets {
-            if !compiles(root, set, target)? {
+    let compile = |&(sets, target): &(&[(PathBuf, String)], &str)| {
+        for (manifest, set) in sets {
+            if !compiles(root, manifest, set, target)? {
                 return Ok(false);
             }
         }
@@ -44,15 +53,15 @@ pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
     Ok(all)
 }
 
-fn compiles(root: &Path, set: &str, target: &str) -> Result<bool, String> {
-    let clippy = ["clippy", "--quiet", "--package", "lockwright", "--no-default-features"];
+fn compiles(root: &Path, manifest: &Path, set: &str, target: &str) -> Result<bool, String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(clippy).args(["--target-dir", target, "--features", set]);
+    cargo.args(["clippy", "--quiet", "--no-default-features", "--manifest-path"]).arg(manifest);
+    cargo.args(["--target-dir", target, "--features", set]);
     cargo.args(["--", "--deny", "warnings"]);
     let status = status_within(cargo.current_dir(root), LIMIT);
     let status = status.map_err(|stopped| format!("--features '{set}': {stopped}"))?;
     if !status.success() {
-        eprintln!("features: the lock crate does not compile with --features '{set}'");
+        eprintln!("features: {} does not compile with --features '{set}'", manifest.display());
     }
     Ok(status.success())
 }
@@ -92,6 +101,6 @@ mod tests {
     fn the_features_are_those_of_the_lock_crate() {
         let manifest = std::fs::read_to_string(crate::root().join("crates/locks/Cargo.toml"));
         let features = of_manifest(&manifest.expect("it is there")).expect("it has features");
-        assert!(["std", "lock_api", "internals"].iter().all(|it| features.iter().any(|f| f == it)));
+        assert!(["std", "lock_api", "linux"].iter().all(|it| features.iter().any(|f| f == it)));
     }
 }

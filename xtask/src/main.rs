@@ -16,6 +16,8 @@ mod full;
 mod fuzz;
 mod install;
 mod kernel;
+#[cfg(test)]
+mod layers;
 mod licences;
 mod limit;
 mod markdown;
@@ -23,6 +25,7 @@ mod minutes;
 mod new_lock;
 mod options;
 mod output;
+mod packages;
 mod peer_tests;
 mod price;
 mod programs;

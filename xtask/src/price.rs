@@ -7,7 +7,7 @@ use crate::limit::output_within;
 use crate::options::not_an_option;
 use crate::programs::measure::{processor, ratio};
 use crate::rounds::{Rounds, interval, median, sorted};
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

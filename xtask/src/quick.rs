@@ -1,11 +1,11 @@
 //! `cargo xtask quick`: what a change usually breaks, in two minutes.
 
+use crate::packages::{SOURCES, below_sources};
 use crate::record::{Record, Sources};
 use crate::stage::{Stage, Step, run_all};
 use crate::tidy::{Source, files};
-use crate::weaken::CRATE;
 use crate::{root, rows, tidy};
-use lockwright::registry::{self, LOCKS, LockClass};
+use lockwright_catalog::registry::{self, LOCKS, LockClass};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -30,12 +30,14 @@ impl Request {
             match registry::find(argument) {
                 Some(row) => locks.push(row.name),
                 None if root().join(path).is_file() => files.push(path.to_string()),
-                None if root().join(CRATE).join(path).is_file() => {
-                    files.push(format!("{CRATE}{path}"))
-                }
                 None => {
+                    let mut all = SOURCES.iter().map(|folder| format!("{folder}{path}"));
+                    if let Some(file) = all.find(|it| root().join(it).is_file()) {
+                        files.push(file);
+                        continue;
+                    }
                     return Err(format!(
-                        "`{argument}` is neither a file nor a lock; name one, such as `mutex` or `crates/locks/src/ticket.rs`"
+                        "`{argument}` is neither a file nor a lock; name one, such as `mutex` or `crates/linux/src/ticket.rs`"
                     ));
                 }
             }
@@ -68,15 +70,15 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&crate::root(), true))),
     ];
     for package in &packages {
-        let of = if package == LOCKS_PACKAGE { &["--features", "internals"][..] } else { &[] };
+        let of = if package == TESTS_PACKAGE { &["--features", "std"][..] } else { &[] };
         let of = [&["--package", package][..], of].concat();
         let clippy =
             [&["cargo", "clippy", "--all-targets"], &of[..], &["--", "--deny", "warnings"]];
         // Of the locks, the tests in files and folders that are called as one that is touched.
         let modules = locks.iter().filter_map(|lock| lock.split('-').next());
-        let modules: BTreeSet<_> = modules.filter(|_| package == LOCKS_PACKAGE).collect();
+        let modules: BTreeSet<_> = modules.filter(|_| package == TESTS_PACKAGE).collect();
         let modules = [["--lib", "--test", "it", "--"].to_vec(), modules.into_iter().collect()];
-        let modules = if package == LOCKS_PACKAGE { modules.concat() } else { Vec::new() };
+        let modules = if package == TESTS_PACKAGE { modules.concat() } else { Vec::new() };
         let test = [&["cargo", "test", "--quiet"], &of[..], &modules];
         stages.push(Stage::command("clippy", 300, &clippy.concat()));
         stages.push(Stage::command("unit tests", 900, &test.concat()));
@@ -95,11 +97,13 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     Ok(has_passed)
 }
 
-const LOCKS_PACKAGE: &str = "lockwright";
+/// The package with the tests of the locks on real threads.
+const TESTS_PACKAGE: &str = "lockwright-catalog";
 
 /// The locks that the change can break: those that are named, and those that a file is a part of.
 fn touched(request: &Request, sources: &Sources<'_>) -> Vec<&'static str> {
-    let files = request.files.iter().filter(|it| it.starts_with(CRATE) && it.ends_with(".rs"));
+    let files =
+        request.files.iter().filter(|it| below_sources(it).is_some() && it.ends_with(".rs"));
     let files: Vec<_> = files.collect();
     let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name);
     let is_reached = |lock: &str| files.iter().any(|file| sources.reaches(lock, file));
@@ -116,7 +120,9 @@ fn packages(request: &Request, all: &[Source]) -> BTreeSet<String> {
         let name = manifest.text.lines().find_map(|line| line.strip_prefix("name = \""))?;
         Some(name.trim_end_matches('"').to_string())
     };
-    let of_locks = request.locks.first().map(|_| LOCKS_PACKAGE.to_string());
+    let is_of_locks = |path: &String| below_sources(path).is_some();
+    let has_locks = !request.locks.is_empty() || request.files.iter().any(is_of_locks);
+    let of_locks = has_locks.then(|| TESTS_PACKAGE.to_string());
     request.files.iter().filter_map(package).chain(of_locks).collect()
 }
 
@@ -132,13 +138,16 @@ mod tests {
             let request = Request::of(arguments).expect("a request");
             (packages(&request, &all), touched(&request, &sources))
         };
-        let (packages, locks) = of(&["crates/locks/src/hq/list.rs"]);
+        let (packages, locks) = of(&["crates/linux/src/hq/list.rs"]);
         assert_eq!(
             (packages, locks),
-            (["lockwright".to_string()].into(), vec!["hq", "hq-bounded"])
+            (
+                ["lockwright-catalog", "lockwright-linux"].map(String::from).into(),
+                vec!["hq", "hq-bounded"]
+            )
         );
         assert!(of(&["platform/atomic.rs"]).1.len() > 50);
         assert_eq!(of(&["xtask/src/main.rs", "README.md"]), (["xtask".to_string()].into(), vec![]));
-        assert_eq!(of(&["fifo"]), (["lockwright".to_string()].into(), vec!["qspinlock"]));
+        assert_eq!(of(&["fifo"]), (["lockwright-catalog".to_string()].into(), vec!["qspinlock"]));
     }
 }

@@ -5,7 +5,7 @@ use crate::limit::status_within;
 use crate::record::{Item, Record};
 use crate::tidy::files;
 use crate::weaken::target_of;
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;

@@ -50,7 +50,7 @@ pub fn miri() -> Vec<Stage> {
         wrong("miri-sees-a-late-touch", "late-touch"),
         test(
             "miri-locks",
-            &["--package", "lockwright", "--features", "internals", "--test", "it", "registry"],
+            &["--package", "lockwright-catalog", "--features", "std", "--test", "it", "registry"],
         ),
         test("miri-laws", &[&CLIENTS[..], &["--test", "native"]].concat()),
         test("miri-clients", &[&CLIENTS[..], &["--test", "clients"]].concat()),

@@ -37,13 +37,26 @@ macro_rules! target {
 
 /// What other targets run: the laws of the platform of programs, and the unit tests of the locks.
 /// The tests that torture a process belong to the machine at hand.
-pub const PORTABLE: [&str; 7] =
-    ["--package", "lockwright", "--package", "lockwright-clients", "--lib", "--test", "native"];
+pub const PORTABLE: [&str; 13] = [
+    "--package",
+    "lockwright-core",
+    "--package",
+    "lockwright-linux",
+    "--package",
+    "lockwright",
+    "--package",
+    "lockwright-clients",
+    "--lib",
+    "--features",
+    "lockwright-core/std",
+    "--test",
+    "native",
+];
 
 /// All of them, those that take seconds first.
 pub fn stages() -> Vec<Stage> {
     let mut stages = vec![
-        oldest("rust-1.85", "std,lock_api,internals"),
+        oldest("rust-1.85", "std,lock_api,linux"),
         oldest("rust-1.85: no std", ""),
         compiles("aarch64 compiles", AARCH64).needing(target!("aarch64-unknown-linux-gnu")),
         compiles("riscv64 compiles", "riscv64gc-unknown-linux-gnu")
@@ -80,7 +93,7 @@ fn compiles(name: &'static str, target: &str) -> Stage {
 
 /// A target that is refused, with one error: other errors would hide it.
 fn refused(name: &'static str, target: &str) -> Stage {
-    let one_error = "could not compile `lockwright` (lib) due to 1 previous error";
+    let one_error = "could not compile `lockwright-core` (lib) due to 1 previous error";
     Stage::report(name, 120, &check(target), one_error)
 }
 
@@ -118,7 +131,7 @@ fn musl() -> [Stage; 2] {
         Stage::command(name, 900, &[&test[..], what].concat())
             .needing(target!("x86_64-unknown-linux-musl"))
     };
-    let real = ["--package", "lockwright", "--features", "internals", "--test", "it"];
+    let real = ["--package", "lockwright-catalog", "--features", "std", "--test", "it"];
     [of("musl", &PORTABLE), of("musl: real threads", &real)]
 }
 

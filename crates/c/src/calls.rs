@@ -3,12 +3,12 @@
 use core::ffi::c_int;
 use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, EAGAIN, EBUSY, EINVAL, ETIMEDOUT, timespec};
 use lockwright::mutex::RawMutex;
-use lockwright::native::{Native, deadline_of_date};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
-use lockwright::qspinlock::{QSpinlock, Spin, Succession};
-use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
-use lockwright::rwsem::{RwSem, Until};
+use lockwright_core::native::{Native, deadline_of_date};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession};
+use lockwright_linux::rwsem::{RwSem, Until};
 
 const NS_PER_S: i64 = 1_000_000_000;
 

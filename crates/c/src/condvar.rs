@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use libc::{EINVAL, ETIMEDOUT, timespec};
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::native::Native;
+use lockwright_core::native::Native;
 
 const _: () = assert!(size_of::<RawCondvar<Native>>() == 16);
 const _: () = assert!(align_of::<RawCondvar<Native>>() <= 8);

@@ -19,5 +19,5 @@ pub use semaphore::*;
 /// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lw_prepare() {
-    calls::keep_errno(lockwright::native::prepare);
+    calls::keep_errno(lockwright_core::native::prepare);
 }

@@ -5,9 +5,9 @@ use crate::tsan;
 use core::ffi::c_int;
 use libc::timespec;
 use lockwright::mutex::RawMutex;
-use lockwright::native::Native;
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::raw::RawLock;
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 
 /// The functions of a lock, and the size and alignment that the header gives it.
 macro_rules! exclusive {

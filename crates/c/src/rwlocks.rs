@@ -7,11 +7,11 @@ use crate::locks::exclusive;
 use crate::tsan;
 use core::ffi::c_int;
 use libc::timespec;
-use lockwright::native::Native;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
-use lockwright::raw::RawLock;
 use lockwright::rwlock::RawRwLock;
-use lockwright::rwsem::RwSem;
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::rwsem::RwSem;
 
 /// The functions for readers of a lock.
 macro_rules! shared {

@@ -4,8 +4,8 @@ use crate::calls::{keep_errno, taken, taken_until};
 use crate::tsan;
 use core::ffi::{c_int, c_uint};
 use libc::{EINVAL, EOVERFLOW, timespec};
-use lockwright::native::Native;
 use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
+use lockwright_core::native::Native;
 
 /// One that is all zero bytes has no permits, so the word of an initialiser is the number of permits.
 type CountingSemaphore = RawSemaphore<Native, 0>;

@@ -1,8 +1,8 @@
 //! Locks that are broken in one situation only, for the tests of what brings that situation about.
 
-use lockwright::native::Native;
-use lockwright::platform::{Atomic, Bound, Budget, Cells, Zeroed};
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::native::Native;
+use lockwright_core::platform::{Atomic, Bound, Budget, Cells, Zeroed};
+use lockwright_core::raw::{Order, RawLock};
 use lockwright_sim::{Sim, thread};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

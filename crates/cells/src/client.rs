@@ -3,16 +3,16 @@
 use crate::compiles_every_lock;
 use crate::erased::{self, ErasedType, ErasedVisitor, erase};
 use crate::simulated::Watched;
-use lockwright::platform::Barriers;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{self, LockRow, LockVisitor, RwSemVisitor};
-use lockwright::rwsem::{Handoff, RwSemPolicy};
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright_clients::slots;
 use lockwright_clients::{
     AnyClient, Client, ClientVisitor, clients_on, is_of_limits, is_of_reused, visit_client,
     visit_client_of, visit_disturbed,
 };
+use lockwright_core::platform::Barriers;
+use lockwright_core::raw::{Order, RawLock};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::rwsem::{Handoff, RwSemPolicy};
 use lockwright_sim::explore::Explorer;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Checks, Config, NodesMode, Sim, Simulation, thread, watch};

@@ -3,9 +3,9 @@
 //! Its bytes are those of the lock, at the same place, so a simulated run is the same, access by access. What differs
 //! is that an operation is called through a pointer. So this is not for the throughput of real threads.
 
-use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{CondvarVisitor, TimedVisitor};
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
+use lockwright_catalog::registry::{CondvarVisitor, TimedVisitor};
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 
@@ -358,8 +358,8 @@ pub fn erase_in_larger<L: RawLock, V: CapableVisitor>(visitor: V) -> V::Output {
 mod tests {
     use super::*;
     use crate::native::floor::Floor32;
-    use lockwright::native::Native;
-    use lockwright::ticket::TicketLock;
+    use lockwright_core::native::Native;
+    use lockwright_linux::ticket::TicketLock;
 
     struct Name;
 

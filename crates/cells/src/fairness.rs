@@ -1,7 +1,7 @@
 //! How long a cell has to be before it says something about the fairness of its lock.
 //!
 //! Many locks let waiters be overtaken for a while and give them their turn then
-//! ([`RawLock::fairness_threshold`](lockwright::raw::RawLock::fairness_threshold)). A window has to hold a turn of
+//! ([`RawLock::fairness_threshold`](lockwright_core::raw::RawLock::fairness_threshold)). A window has to hold a turn of
 //! everyone:
 //!
 //! - NUMA nodes have their turns one after the other: a threshold for each node that has threads.
@@ -11,7 +11,7 @@
 //!
 //! With less the numbers say which thread had the lock first, and nothing about the lock.
 
-use lockwright::raw::FairnessThreshold;
+use lockwright_core::raw::FairnessThreshold;
 
 /// What decides how long a cell has to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::cell::StarveRole;
 use crate::stats::Histogram;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -131,9 +131,9 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright::native::Native;
-    use lockwright::ticket::TicketLock;
     use lockwright_clients::plain_rw::PlainRwLock;
+    use lockwright_core::native::Native;
+    use lockwright_linux::ticket::TicketLock;
 
     #[test]
     fn every_acquisition_is_recorded_once() {

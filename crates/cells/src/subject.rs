@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::suggest::nearest;
-use lockwright::registry::{LOCKS, LockClass, LockRow, ONLY, is_left_out};
+use lockwright_catalog::registry::{LOCKS, LockClass, LockRow, ONLY, is_left_out};
 
 /// The command that lists them.
 const LIST: &str = "lockwright locks";

@@ -3,13 +3,13 @@
 //! `wrong busted` races, `wrong busted-rw` races as soon as a thread reads, `wrong busted-relaxed` has a release that
 //! orders nothing, `wrong late-touch` reads a lock after the next owner has freed it. Run it under Miri or a sanitizer.
 
-use lockwright::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
-use lockwright::native::Native;
-use lockwright::raw::{Order, RawLock};
+use lockwright_catalog::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
 use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::free::Free;
 use lockwright_clients::shared::ReadersAndWriters;
 use lockwright_clients::{Client, ClientType, NativeThreads};
+use lockwright_core::native::Native;
+use lockwright_core::raw::{Order, RawLock};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU32;

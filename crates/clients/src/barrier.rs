@@ -4,8 +4,8 @@ use crate::Client;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::barrier::RawBarrier;
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// What [`Meetings`] is selected by.
 pub const MEET: &str = "barrier-meet";

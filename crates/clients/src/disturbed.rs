@@ -15,17 +15,18 @@ use crate::table::clients_of_types;
 use crate::upgrade::{GivesUpUpgrade, Upgrades};
 use crate::{once, seqlock, upgrade};
 use core::any::TypeId;
-use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
+use lockwright::linux::RawCnaMutex;
+use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
-use lockwright::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
-use lockwright::registry::{self, LockRow, Platform};
 use lockwright::rwlock::{Barging, Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
+use lockwright_catalog::registry::{self, LockRow, Platform};
+use lockwright_linux::qrwlock::RawQRwLock;
+use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
+use lockwright_linux::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
 
 clients_of_types! { of_type, visit_of_type, P;
     QSpinlock<P> {
@@ -141,8 +142,8 @@ pub fn disturbed_clients() -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright::native::Native;
-    use lockwright::registry::LOCKS;
+    use lockwright_catalog::registry::LOCKS;
+    use lockwright_core::native::Native;
 
     #[test]
     fn the_locks_of_the_list_are_registered_and_the_names_are_all() {
@@ -194,7 +195,7 @@ mod tests {
             let Some(lock) = lock.filter(|_| !forbidden.contains(&format!("`{name}`"))) else {
                 continue;
             };
-            let row = lockwright::registry::find(lock).expect("a lock");
+            let row = lockwright_catalog::registry::find(lock).expect("a lock");
             let handlers = [handler::ATTEMPTS, handler::DEADLINES, once::IN_HANDLER];
             let has_handler = |client: &&str| handlers.contains(client);
             assert!(disturbed_clients_of::<Native>(row).iter().any(has_handler), "{name}");

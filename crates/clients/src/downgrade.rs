@@ -4,8 +4,8 @@ use crate::Client;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
 
 /// What the client is selected by.
 pub const NAME: &str = "downgrade";

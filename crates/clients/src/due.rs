@@ -3,7 +3,7 @@
 //! A suite that walks the registry for longer than a second asks [`is_due`] of each row. What takes long, and is needed
 //! by no mutant and no seeded bug, asks [`is_asked_for`].
 
-use lockwright::registry::{LockClass, LockRow, find};
+use lockwright_catalog::registry::{LockClass, LockRow, find};
 use std::env;
 
 /// The variable of the environment that names the rows to run, separated by commas.
@@ -62,7 +62,7 @@ fn named(name: &str) -> &'static LockRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright::registry::LOCKS;
+    use lockwright_catalog::registry::LOCKS;
 
     /// The rows that are due, and those that are asked for.
     fn rows(rows: Option<&str>, check: Option<&str>) -> [Vec<&'static str>; 2] {

@@ -3,9 +3,9 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::raw::RawLock;
 
 /// What the client is selected by.
 pub const NAME: &str = "exclusion";

@@ -7,13 +7,13 @@ use crate::shared::Twins;
 use crate::{BeginInChild, Client, Fork};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::TimedLock;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// What [`InChild`] is selected by.
 pub const FORK: &str = "fork";

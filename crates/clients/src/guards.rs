@@ -6,9 +6,9 @@ use crate::round::{hear, say};
 use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::Ordering::Release;
-use lockwright::platform::{AtomicInt, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{AtomicInt, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// What [`Moved`] is selected by.
 pub const MOVED: &str = "moved";

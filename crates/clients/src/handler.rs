@@ -8,11 +8,11 @@ use crate::shared::Twins;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::TimedLock;
 use lockwright::condvar::RawCondvar;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
 
 /// What [`InHandler`] with [`Attempts`] is selected by.
 pub const ATTEMPTS: &str = "handler";

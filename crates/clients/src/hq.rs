@@ -3,11 +3,11 @@
 use crate::{Client, Migrate};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::hq::testing::{Absent, QueuesAtOnce};
-use lockwright::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
-use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::hq::testing::{Absent, QueuesAtOnce};
+use lockwright_linux::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
 
 /// A lock, and what it guards.
 struct Counter<P: HqPlatform, F, const IN_ORDER: bool> {

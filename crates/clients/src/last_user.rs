@@ -4,10 +4,10 @@ use crate::Client;
 use crate::mutex::NotifiedMutex;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
+use lockwright_catalog::capabilities::LockCondvar;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// What the client is selected by.
 pub const NAME: &str = "last-user";

@@ -3,9 +3,9 @@
 use crate::Client;
 use crate::mutex::{Counter, NotifiedMutex};
 use crate::rwsem::SOON_NS;
-use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::registry::Platform;
+use lockwright_catalog::capabilities::LockCondvar;
+use lockwright_catalog::registry::Platform;
 
 /// What [`Left`] is selected by.
 pub const LEFT: &str = "condvar-left";

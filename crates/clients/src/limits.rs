@@ -6,11 +6,11 @@ use crate::rwlock::ForPrograms;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
 use lockwright::semaphore::{PERMITS_MAX, RawSemaphore};
+use lockwright_catalog::capabilities::LockCondvar;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// What [`Depth`] is selected by.
 pub const DEPTH: &str = "rwlock-depth";

@@ -6,10 +6,10 @@ use crate::Client;
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{CondvarLock, LockCondvar, ProgramMutex};
 use lockwright::mutex::RawMutex;
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, ProgramMutex};
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// A mutex for programs that has a condition variable.
 pub trait NotifiedMutex: ProgramMutex + CondvarLock {}

@@ -3,7 +3,7 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::ProgramMutex;
+use lockwright_catalog::capabilities::ProgramMutex;
 
 /// What the client is selected by.
 pub const NAME: &str = "neighbours";

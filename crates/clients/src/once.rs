@@ -5,8 +5,8 @@ use crate::handler::Attempted;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 use lockwright::once::{Begun, RawOnce, Running};
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// What [`Calls`] is selected by.
 pub const CALL: &str = "once-call";

@@ -3,10 +3,10 @@
 use crate::Client;
 use crate::mutex::{Counter, NotifiedMutex};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::LockCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Atomic, AtomicInt, Zeroed};
-use lockwright::registry::Platform;
+use lockwright_catalog::capabilities::LockCondvar;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, AtomicInt, Zeroed};
 
 /// What [`OnePlace`] is selected by.
 pub const NAME: &str = "condvar-one-place";

@@ -3,9 +3,9 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::osq::OsqLock;
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_linux::osq::OsqLock;
 
 /// What the client is selected by.
 pub const LEAVE: &str = "osq-leave";

@@ -12,11 +12,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::Zeroed;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::rwlock::{Fairness, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Zeroed;
+use lockwright_core::raw::RawLock;
 
 /// What [`Overlap`] with a writer is selected by.
 pub const WRITER: &str = "rwlock-overlap";

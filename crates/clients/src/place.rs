@@ -7,12 +7,12 @@ use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::{CnaSpinlock, HybridBounded, cna};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qrwlock::RawQRwLock;
+use lockwright_linux::qspinlock::{CnaSpinlock, HybridBounded, cna};
 
 /// What lies at the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

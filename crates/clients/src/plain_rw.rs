@@ -10,8 +10,8 @@
 //! No queue and no order. Readers that keep coming keep writers out for as long as they do.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, AtomicInt, Barriers, Zeroed};
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::platform::{Atomic, AtomicInt, Barriers, Zeroed};
+use lockwright_core::raw::{Order, RawLock};
 
 const WRITER: u32 = 1;
 const READER: u32 = 2;

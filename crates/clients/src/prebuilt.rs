@@ -7,11 +7,12 @@ use crate::{Client, Migrate};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
-use lockwright::platform::Guarded;
-use lockwright::qspinlock::{QSpinlock, Spin, Succession, Waiting};
-use lockwright::queue::NodeId;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::queue::NodeId;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::pv::testing::{is_awake, put_to_sleep};
+use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession, Waiting};
 use std::sync::Mutex;
 
 /// A queue to start from: the CPUs of its absent waiters, in order. The lock is held by thread 1.
@@ -167,7 +168,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> FromQueue<P, S,
         let is_ready = |waiter: &&Absent| {
             !waiter.is_taken.load(Relaxed)
                 && QSpinlock::<P, S, W>::is_granted(waiter.id)
-                && QSpinlock::<P, S, W>::is_awake(waiter.id)
+                && is_awake::<P>(waiter.id)
         };
         while let Some(waiter) = self.absent.iter().find(is_ready) {
             self.act_for(waiter);
@@ -215,7 +216,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         }
         if Q::ARE_ASLEEP {
             // SAFETY: built above.
-            absent.iter().for_each(|waiter| unsafe { lock.put_to_sleep(waiter.id) });
+            absent.iter().for_each(|waiter| unsafe { put_to_sleep(&lock, waiter.id) });
         }
         if Q::IS_RESERVED {
             // SAFETY: no thread runs yet.
@@ -223,7 +224,7 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         }
         if let Some(at) = Q::COMES {
             // SAFETY: built above.
-            unsafe { lock.put_to_sleep(absent[at - 1].id) };
+            unsafe { put_to_sleep(&lock, absent[at - 1].id) };
         }
         P::run_on_cpu(1);
         QSpinlock::<P, S, W>::soil_node();

@@ -5,9 +5,9 @@ use crate::rwsem::SOON_NS;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{Atomic, AtomicInt, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, AtomicInt, Zeroed};
+use lockwright_core::raw::RawLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What [`Promise`] is selected by.

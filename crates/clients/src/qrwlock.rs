@@ -2,9 +2,9 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qrwlock::RawQRwLock;
 
 /// What the client is selected by.
 pub const READS_AGAIN: &str = "qrwlock-reads-again";

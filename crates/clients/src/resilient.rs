@@ -3,12 +3,12 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::Guarded;
-use lockwright::qspinlock::resilient::{
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::resilient::{
     AcquireError, AcquireLimits, EntrySpan, Linux6_15, RawResilientSpinLock,
 };
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 
 /// The kernel's limits with a shorter time: an explorer takes steps of the search for deadlocks in each millisecond.
 const LIMITS: AcquireLimits = AcquireLimits::KERNEL.with_section_ns(10_000_000);

@@ -5,9 +5,9 @@ use crate::round::{hear, say};
 use crate::{Client, ClientVisitor};
 use core::sync::atomic::Ordering::Release;
 use lockwright::mutex::RawMutex;
-use lockwright::platform::{AtomicInt, Guarded, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{AtomicInt, Guarded, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// What the clients are selected by whose first object is a lock, in the order of the second.
 pub(crate) const OF_LOCK: [&str; TenantKind::ALL.len()] = [

@@ -1,8 +1,8 @@
 //! How threads tell each other how far a round has come.
 
 use core::sync::atomic::Ordering::{Acquire, Release};
-use lockwright::platform::Atomic;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Atomic;
 
 /// The thread says that round `round` has come so far.
 pub(crate) fn say<P: Platform>(cell: &P::U32, round: u32) {

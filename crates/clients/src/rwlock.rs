@@ -6,12 +6,12 @@ use crate::shared::Twins;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::TimedLock as WithDeadlines;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::rwlock::{Fairness, RawRwLock};
+use lockwright_catalog::capabilities::TimedLock as WithDeadlines;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
 
 /// What the clients are selected by.
 pub const TIMED_WRITER: &str = "rwlock-timed-writer";

@@ -7,10 +7,10 @@ use crate::Client;
 use crate::shared::Twins;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Guarded, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
-use lockwright::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, Guarded, Zeroed};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 
 /// What the clients are selected by.
 pub const TIMED_WRITER: &str = "rwsem-timed-writer";

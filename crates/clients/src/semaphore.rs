@@ -5,9 +5,9 @@ use crate::Client;
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
-use lockwright::platform::Guarded;
-use lockwright::registry::Platform;
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
 
 /// What [`SemaphoreTimeOuts`] is selected by.
 pub const TIMED: &str = "semaphore-timed";

@@ -2,10 +2,10 @@
 
 use crate::Client;
 use crate::handler::Attempted;
-use lockwright::platform::Guarded;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::seqlock::RawSeqLock;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::raw::RawLock;
 
 /// What the client is selected by.
 pub const PAIR: &str = "seqlock-pair";

@@ -6,9 +6,9 @@ use crate::{BeginInChild, Client, Fork};
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::{Atomic, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// What [`SlotsInChild`] is selected by.
 pub const SLOTS: &str = "slots-fork";

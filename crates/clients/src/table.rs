@@ -32,24 +32,25 @@ use crate::upgrade;
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
-use lockwright::busted::GroupedMutex;
-use lockwright::futex3::{Futex3, Spin100};
-use lockwright::hq::{HqBounded, HqSpinlock};
-use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
+use lockwright::linux::RawCnaMutex;
+use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
-use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::raw::RawLock;
-use lockwright::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
 use lockwright::rwlock::{Barging, Fair as FirstCome, RawRwLock, Unlisted};
-use lockwright::rwsem::{Format, RwSemPolicy};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
-use lockwright::word_lock::WordLock;
+use lockwright_catalog::busted::GroupedMutex;
+use lockwright_catalog::futex3::{Futex3, Spin100};
+use lockwright_catalog::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
+use lockwright_catalog::word_lock::WordLock;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::osq::testing::OsqMutex;
+use lockwright_linux::qrwlock::RawQRwLock;
+use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright_linux::rwsem::{Format, RwSemPolicy};
 
 macro_rules! clients {
     (

@@ -1,7 +1,7 @@
 //! Starting threads, whatever the machine.
 
 use crate::ClientType;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
 use lockwright_conformance::Threads;
 
 /// A machine on which a test chooses the CPU of a thread.

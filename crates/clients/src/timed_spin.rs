@@ -5,12 +5,12 @@ use crate::{Client, Migrate};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
-use lockwright::capabilities::TimedLock;
-use lockwright::platform::Guarded;
-use lockwright::qspinlock::{QSpinlock, Spin, Succession};
-use lockwright::queue::NodeId;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::Guarded;
+use lockwright_core::queue::NodeId;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession};
 
 /// What [`SpinTimeOuts`] is selected by.
 pub const TIMED: &str = "spin-timed";

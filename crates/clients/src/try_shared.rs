@@ -2,8 +2,8 @@
 
 use crate::Client;
 use crate::shared::Twins;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
 
 /// What the client is selected by.
 pub const NAME: &str = "try-shared";

@@ -3,11 +3,11 @@
 use crate::Client;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::Guarded;
-use lockwright::qspinlock::{Fifo, Park, QSpinlock};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
-use lockwright::word_lock::WordLock;
+use lockwright_catalog::registry::Platform;
+use lockwright_catalog::word_lock::WordLock;
+use lockwright_core::platform::Guarded;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::{Fifo, Park, QSpinlock};
 
 /// What the client is selected by.
 pub const NAME: &str = "two-kinds";

@@ -3,9 +3,9 @@
 use crate::Client;
 use crate::handler::{Attempted, drawn};
 use crate::shared::Twins;
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
 use lockwright::rwlock::{Fairness, RawRwLock};
+use lockwright_catalog::registry::Platform;
+use lockwright_core::raw::RawLock;
 
 /// What [`Upgrades`] is selected by.
 pub const UPGRADE: &str = "rwlock-upgrade";

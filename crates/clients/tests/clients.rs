@@ -1,14 +1,8 @@
 //! The clients on real threads. Natively this is a short torture; under Miri and the sanitizers it
 //! is a search for races, weak memory and accesses to freed locks.
 
-use lockwright::busted::{BustedLock, BustedRwLock};
-use lockwright::native::{self, Native, topology};
-use lockwright::qspinlock::cna::{Cna, V10, V11, V15};
-use lockwright::qspinlock::testing::QueueOnly;
-use lockwright::qspinlock::{Fifo, Spin, Succession};
-use lockwright::raw::RawLock;
-use lockwright::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
-use lockwright::tunables::{NUMA_ON, Tunable};
+use lockwright_catalog::busted::{BustedLock, BustedRwLock};
+use lockwright_catalog::registry::{LOCKS, LockClass, LockRow, LockVisitor, visit};
 use lockwright_clients::barrier::{Groups, Meetings};
 use lockwright_clients::due::{self, is_due};
 use lockwright_clients::free::Free;
@@ -23,6 +17,12 @@ use lockwright_clients::{
     ClientType, NativeThreads, TypeOf, client_types_on, clients_of, is_of_guards, is_of_limits,
     is_of_reused, visit_client_of,
 };
+use lockwright_core::native::{self, Native, topology};
+use lockwright_core::raw::RawLock;
+use lockwright_core::tunables::{NUMA_ON, Tunable};
+use lockwright_linux::qspinlock::cna::{Cna, V10, V11, V15};
+use lockwright_linux::qspinlock::testing::QueueOnly;
+use lockwright_linux::qspinlock::{Fifo, Spin, Succession};
 use std::time::{Duration, Instant};
 
 /// Operations of a thread between two looks at the clock; an interpreter gets less far.
@@ -37,7 +37,7 @@ static LIMIT_NODES: extern "C" fn() = {
     extern "C" fn limit() {
         let count = std::env::var("LOCKWRIGHT_NODES").ok();
         if let Some(count) = count.and_then(|count| count.parse().ok()) {
-            lockwright::native::limit_nodes(count);
+            lockwright_core::native::limit_nodes(count);
         }
     }
     limit

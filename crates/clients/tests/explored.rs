@@ -2,12 +2,10 @@
 
 mod machine;
 
-use lockwright::busted::BustedRwLock;
-use lockwright::capabilities::TimedLock;
 use lockwright::mutex::RawMutex;
-use lockwright::qspinlock::QSpinlock;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::LOCKS;
+use lockwright_catalog::busted::BustedRwLock;
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_catalog::registry::LOCKS;
 use lockwright_clients::due::is_due;
 use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::fork::InChild;
@@ -19,6 +17,8 @@ use lockwright_clients::{
     Client, ClientVisitor, clients_of, disturbed_clients_of, is_of_guards, is_of_reused,
     visit_client_of, visit_disturbed,
 };
+use lockwright_core::raw::{Order, RawLock};
+use lockwright_linux::qspinlock::QSpinlock;
 use lockwright_sim::explore::{Explorer, Found, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, Sim, Simulation, thread};
 

@@ -3,9 +3,9 @@
 
 mod machine;
 
-use lockwright::busted::{GivesBack, GroupedMutex, KeepsStolen, NeverSteals};
-use lockwright::futex3::Futex3;
 use lockwright::mutex::RawMutex;
+use lockwright_catalog::busted::{GivesBack, GroupedMutex, KeepsStolen, NeverSteals};
+use lockwright_catalog::futex3::Futex3;
 use lockwright_clients::Client;
 use lockwright_clients::mutex::NotifiedMutex;
 use lockwright_clients::one_place::OnePlace;

@@ -1,9 +1,9 @@
 //! The platform of programs keeps the laws of `PLATFORM.md`, as far as running it can show. Under
 //! Miri this is also a search for undefined behaviour, races and weak memory.
 
-use lockwright::native::Native;
 use lockwright_clients::NativeThreads;
 use lockwright_conformance::{Threads, laws};
+use lockwright_core::native::Native;
 
 /// Checks the laws whose numbers begin with one of these letters.
 fn keeps(letters: &str) {

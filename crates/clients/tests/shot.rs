@@ -3,12 +3,12 @@
 // An interpreter has no signals.
 #![cfg(not(miri))]
 
-use lockwright::busted::BustedRwLock;
-use lockwright::native::Native;
-use lockwright::registry::LOCKS;
+use lockwright_catalog::busted::BustedRwLock;
+use lockwright_catalog::registry::LOCKS;
 use lockwright_clients::due::is_due;
 use lockwright_clients::handler::{Attempts, InHandler};
 use lockwright_clients::{AnyClient, ClientType, TypeOf, disturbed_clients_of, visit_disturbed};
+use lockwright_core::native::Native;
 use std::cell::Cell;
 use std::env;
 use std::ffi::c_int;

@@ -2,7 +2,7 @@
 
 mod machine;
 
-use lockwright::registry::{LOCKS, LockRow};
+use lockwright_catalog::registry::{LOCKS, LockRow};
 use lockwright_clients::due::is_due;
 use lockwright_clients::{
     AnyClient, CLIENTS, Client, ClientVisitor, READER_CLIENTS, clients_of, is_of_guards,

@@ -4,7 +4,7 @@ use super::note::{Note, nothing_more};
 use crate::platform::CommonPlatform;
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Guarded, Zeroed};
+use lockwright_core::platform::{Atomic, Guarded, Zeroed};
 
 pub fn fences_publish_between_relaxed_accesses<P: CommonPlatform, T: Threads>(threads: &T) {
     struct Message<P: CommonPlatform> {

@@ -6,7 +6,7 @@ use crate::threads::Threads;
 use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, AtomicInt, Guarded, Zeroed};
+use lockwright_core::platform::{Atomic, AtomicInt, Guarded, Zeroed};
 
 /// A cell of each kind.
 struct EveryKind<P: CommonPlatform> {

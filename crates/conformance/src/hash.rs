@@ -4,7 +4,7 @@ use super::note::nothing_more;
 use crate::platform::CommonPlatform;
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Zeroed};
+use lockwright_core::platform::{Atomic, Zeroed};
 
 pub fn cells_of_the_hash_are_distinct_and_zero<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body<P: CommonPlatform>() {

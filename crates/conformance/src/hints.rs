@@ -3,8 +3,8 @@
 use super::note::{Note, nothing_more};
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::park::ParkPlatform;
-use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::park::ParkPlatform;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
 
 pub fn hints_answer<P: ParkPlatform, T: Threads>(threads: &T) {
     fn body<P: ParkPlatform>() {

@@ -26,9 +26,9 @@ mod word;
 pub use platform::CommonPlatform;
 pub use threads::Threads;
 
-use lockwright::park::ParkPlatform;
 use lockwright::percpu_rwlock::ReaderPlatform;
-use lockwright::registry::{Platform, SpinPlatform};
+use lockwright_catalog::registry::{Platform, SpinPlatform};
+use lockwright_core::park::ParkPlatform;
 
 /// One checked sentence of `PLATFORM.md`.
 pub struct Law<T> {

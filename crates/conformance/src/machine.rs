@@ -3,8 +3,8 @@
 use super::note::nothing_more;
 use crate::platform::CommonPlatform;
 use crate::threads::Threads;
-use lockwright::events::Event;
-use lockwright::tunables::Tunable;
+use lockwright_core::events::Event;
+use lockwright_core::tunables::Tunable;
 
 pub fn every_cpu_is_on_a_numa_node<P: CommonPlatform, T: Threads>(threads: &T) {
     fn body<P: CommonPlatform>() {

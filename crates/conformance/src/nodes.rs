@@ -5,8 +5,8 @@ use crate::platform::CommonPlatform;
 use crate::threads::Threads;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Guarded, Zeroed};
-use lockwright::queue::{NODES_MAX, NodeId, TailCode};
+use lockwright_core::platform::{Atomic, Guarded, Zeroed};
+use lockwright_core::queue::{NODES_MAX, NodeId, TailCode};
 
 /// A claimed node that is released at the end of a scope.
 struct Claimed<P: CommonPlatform>(NodeId, PhantomData<fn() -> P>);

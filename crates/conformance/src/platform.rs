@@ -1,7 +1,7 @@
 //! What every platform has.
 
-use lockwright::platform::LockHash;
-use lockwright::queue::QueuePlatform;
+use lockwright_core::platform::LockHash;
+use lockwright_core::queue::QueuePlatform;
 
 /// The groups that the platforms of all locks have.
 pub trait CommonPlatform: QueuePlatform + LockHash {}

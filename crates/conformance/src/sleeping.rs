@@ -3,9 +3,9 @@
 use super::note::nothing_more;
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::park::ParkPlatform;
-use lockwright::platform::{Atomic, AtomicInt, EVERY_KIND, Zeroed, low_half};
-use lockwright::queue::{NodeId, TailCode};
+use lockwright_core::park::ParkPlatform;
+use lockwright_core::platform::{Atomic, AtomicInt, EVERY_KIND, Zeroed, low_half};
+use lockwright_core::queue::{NodeId, TailCode};
 
 pub fn a_wait_for_another_value_returns<P: ParkPlatform, T: Threads>(threads: &T) {
     fn body<P: ParkPlatform>(word: &P::U32) {

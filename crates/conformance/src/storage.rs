@@ -3,11 +3,11 @@
 use super::note::{Note, nothing_more};
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::hq::HqPlatform;
-use lockwright::park::ParkPlatform;
 use lockwright::percpu_rwlock::ReaderPlatform;
-use lockwright::platform::{Atomic, Zeroed};
-use lockwright::qspinlock::resilient::HolderPlatform;
+use lockwright_core::park::ParkPlatform;
+use lockwright_core::platform::{Atomic, Zeroed};
+use lockwright_linux::hq::HqPlatform;
+use lockwright_linux::qspinlock::resilient::HolderPlatform;
 
 pub fn buckets_marks_and_waiters_are_distinct_and_zero<P: ParkPlatform, T: Threads>(threads: &T) {
     fn body<P: ParkPlatform>() {

@@ -4,7 +4,7 @@ use super::note::nothing_more;
 use crate::platform::CommonPlatform;
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};
+use lockwright_core::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};
 
 pub fn cond_load_returns_the_value_that_pleased<P: CommonPlatform, T: Threads>(threads: &T) {
     fn write(cell: &impl Atomic<u32>) {

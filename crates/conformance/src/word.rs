@@ -4,7 +4,7 @@ use super::note::nothing_more;
 use crate::platform::CommonPlatform;
 use crate::threads::Threads;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use lockwright::platform::{Atomic, Guarded, LockWordOps, Zeroed};
+use lockwright_core::platform::{Atomic, Guarded, LockWordOps, Zeroed};
 
 const START: u32 = 0x8765_4321;
 

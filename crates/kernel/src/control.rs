@@ -2,10 +2,10 @@
 
 use crate::machine::Kernel;
 use core::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed};
-use lockwright::platform::{Cells, QueueNodes};
-use lockwright::qspinlock::{Alone, Fifo, Grant, Succession, Word};
-use lockwright::queue::{NodeId, QNode};
-use lockwright::raw::Order;
+use lockwright_core::platform::{Cells, QueueNodes};
+use lockwright_linux::qspinlock::{Alone, Fifo, Grant, Succession, Word};
+use lockwright_core::queue::{NodeId, QNode};
+use lockwright_core::raw::Order;
 
 /// One of this many grants and wake-ups is forgotten.
 const ONE_OF: u32 = 5_000;

@@ -13,16 +13,16 @@ mod machine;
 mod tasks;
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use lockwright::capabilities::SlowpathLock;
-use lockwright::events::Event;
-use lockwright::platform::{Counters, Placement};
-use lockwright::raw::RawLock;
-use lockwright::registry::{
+use lockwright_catalog::capabilities::SlowpathLock;
+use lockwright_core::events::Event;
+use lockwright_core::platform::{Counters, Placement};
+use lockwright_core::raw::RawLock;
+use lockwright_catalog::registry::{
     LOCKS, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word, visit_pooled,
     visit_rwsem, visit_spinning,
 };
-use lockwright::rwsem::{RwSem, RwSemPolicy};
-use lockwright::tunables::{NumaSpinlock, Tunable};
+use lockwright_linux::rwsem::{RwSem, RwSemPolicy};
+use lockwright_core::tunables::{NumaSpinlock, Tunable};
 use machine::{
     CPUS_MAX, DEPTHS, Kernel, LEVELS, cpu, cpus, inside, set_cpu, set_guest, set_tunable, this_cpu,
 };
@@ -247,7 +247,7 @@ fn contend(row: &LockRow, visitor: Contend) {
 }
 #[cfg(lockwright_variant = "forgets")]
 fn contend(_: &LockRow, visitor: Contend) {
-    visitor.visit::<lockwright::qspinlock::QSpinlock<Kernel, control::Forgetful>>();
+    visitor.visit::<lockwright_linux::qspinlock::QSpinlock<Kernel, control::Forgetful>>();
 }
 /// Selects the lock for it.
 #[unsafe(no_mangle)]

@@ -17,16 +17,14 @@ use core::sync::atomic::{
     Ordering::{self, Relaxed, SeqCst},
     compiler_fence, fence,
 };
-use lockwright::events::Event;
-use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
-use lockwright::held::HeldTable;
-use lockwright::hq::{Entry, NumaQueue};
-use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, MetadataPool, Placement,
-    QueueNodes,
-};
-use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
-use lockwright::tunables::Tunable;
+use lockwright_core::events::Event;
+use lockwright_core::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
+use lockwright_core::held::HeldTable;
+use lockwright_linux::hq::{Entry, NumaQueue};
+use lockwright_core::platform::{Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, Placement, QueueNodes};
+use lockwright_linux::hq::MetadataPool;
+use lockwright_core::queue::{NODES_PER_CPU, NodeId, QNode};
+use lockwright_core::tunables::Tunable;
 
 /// The machine of kernel code.
 pub struct Kernel;

@@ -19,15 +19,15 @@ use core::sync::atomic::{
     Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst},
     fence,
 };
-use lockwright::events::Event;
-use lockwright::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
-use lockwright::park::{Bucket, Waiter};
-use lockwright::platform::{
+use lockwright_core::events::Event;
+use lockwright_core::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
+use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::platform::{
     Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
     SleepStorage, Sleeping, ThreadNumbers,
 };
-use lockwright::queue::{NodeId, QNode};
-use lockwright::tunables::Tunable;
+use lockwright_core::queue::{NodeId, QNode};
+use lockwright_core::tunables::Tunable;
 
 /// The machine of tasks.
 pub struct Tasks;

@@ -1,6 +1,6 @@
 //! A machine that exists for the tests of everything above it.
 
-use lockwright::registry::LockClass;
+use lockwright_catalog::registry::LockClass;
 use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
 use lockwright_cells::stats::Histogram;
 use lockwright_cells::subject::Subject;

@@ -228,7 +228,6 @@ impl<P: ParkPlatform> RawCondvar<P> {
     }
 
     /// One at which no more threads can wait, for tests.
-    #[cfg(feature = "internals")]
     pub fn full() -> Self {
         let condvar = Self::new();
         // ordering: Relaxed; no other thread knows of it yet.

@@ -2,7 +2,7 @@
 //!
 //! | you have | use |
 //! |---|---|
-//! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change; on several NUMA nodes [`CnaMutex`] |
+//! | some state that threads change | [`Mutex`], with a [`Condvar`] to wait for a change; on several NUMA nodes [`CnaMutex`] (feature `linux`) |
 //! | the same, and an owner that may take the lock again | [`ReentrantMutex`] |
 //! | the same, and threads that must take turns | [`FairMutex`] |
 //! | mostly reads that take several hundred nanoseconds or more | [`RwLock`] (recursive reads allowed), or [`FairRwLock`] (first come, first served) |
@@ -11,7 +11,7 @@
 //! | N identical things | [`Semaphore`] |
 //! | something to be done or made once | [`LazyLock`], [`OnceLock`], [`Once`] |
 //! | threads that wait for each other | [`Barrier`] |
-//! | a CPU for every thread, critical sections below a microsecond | [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
+//! | a CPU for every thread, critical sections below a microsecond | with feature `linux`: [`SpinLock`], [`CnaSpinLock`] (several NUMA nodes), [`QRwLock`] (readers), [`ResilientSpinLock`] (reports deadlocks) |
 //!
 //! All of them work in statics, allocate nothing ([`PercpuRwLock`] and [`ResilientSpinLock`]: see there), and are
 //! unlocked when their memory is zero.
@@ -105,10 +105,11 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`], [`ResilientSpinLock`], [`Once`], [`OnceLock`], [`LazyLock`], [`Barrier`] and [`native`] |
+//! | `std` | yes | locks for programs on Linux. Alone: [`Semaphore`], [`SeqLock`], [`Once`], [`OnceLock`], [`LazyLock`], [`Barrier`] and [`native`] |
 //! | `lock_api` | yes | with `std`: all other types of this page, on `lock_api` 0.4 |
 //! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05`. Without feature `lock_api` they are also at the root; a library should name `v05`, because another crate may turn `lock_api` on |
 //! | `arc_lock` | no | with a version of `lock_api`: `lock_arc`, `read_arc` and the like for locks in an `Arc`, whose guards have no lifetime |
+//! | `linux` | no | the Linux kernel's locks, of the crate `lockwright-linux`: [`SpinLock`], [`CnaSpinLock`], [`QRwLock`], [`RwSemLock`] with [`InterruptibleRwLock`], [`ResilientSpinLock`]; and [`CnaMutex`] |
 //! | `serde` | no | with a version of `lock_api`: its types can be serialized and deserialized with serde |
 //!
 //! Without `std` the crate is `no_std` and has no platform: there are algorithms, and no lock works until you implement
@@ -151,141 +152,41 @@
 //!
 //! # For lock builders
 //!
-//! A lock is written once, generic over the traits of `platform`, and the same source runs natively, on simulated
-//! machines and under model checkers. The modules for that are public, may change at any time, and are left out of
-//! these pages. To read them, run `cargo doc -p lockwright --all-features --open`. The modules that only checkers need
-//! exist with the feature `internals` only.
+//! A lock is written once, generic over the traits of a platform, and the same source runs natively, on simulated
+//! machines and under model checkers.
 //!
-//! - `platform` is all that a lock may ask of the machine below it; PLATFORM.md in the repository has its rules.
-//!   [`native`] is that machine for a program on Linux.
-//! - `raw` is the interface that all locks have, and `registry` is the one list of them. `api` makes types for programs
-//!   of them.
-//! - `queue` has what all locks with a queue of spinning waiters share: the queue node, links, and the waits for them.
-//! - `qspinlock` is the queued spinlock, with the order of its waiters and their way of waiting as type parameters.
-//! - `park` has the marks of locks whose waiters sleep in the kernel's queue (`mutex`, `condvar`), and the table in
-//!   which the waiters of `semaphore`, `rwlock` and `percpu_rwlock` sleep. The waiters of `once` and `barrier` sleep in
-//!   the kernel's queue, too, and are all woken at once.
-//! - `rwsem` is the kernel's reader-writer semaphore, with the patches of its history as policies; `osq` is the queue
-//!   of its spinners. `qrwlock` and `seqlock` are the kernel's, too, and `hq` was posted to become its; `hq-bounded` is a
-//!   tuned form of `hq`.
-//! - `unfair`, `ticket`, `mcs`, `clh`, `futex3`, `word_lock` and `kernel_mutex` are reference locks to compare with,
-//!   and `busted` has locks that are broken on purpose.
+//! - The crate `lockwright-core` has these traits, [`native`], which is the platform of a program on Linux, and what
+//!   locks stand on: queues of spinners, the table of sleepers, the queued spinlock.
+//! - `lockwright-linux` has the kernel's locks with the versions of their history.
+//! - Here, [`mutex`], [`condvar`], [`rwlock`], [`percpu_rwlock`], [`semaphore`], [`seqlock`], [`once`] and [`barrier`]
+//!   are the locks behind the types, on every platform. They may change in every release.
 //! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 // The front page speaks of all features.
 #![cfg_attr(
-    all(feature = "std", any(feature = "lock_api", feature = "lock_api_05")),
-    deny(rustdoc::broken_intra_doc_links)
-)]
-#![cfg_attr(
-    not(all(feature = "std", any(feature = "lock_api", feature = "lock_api_05"))),
+    not(all(feature = "std", feature = "lock_api", feature = "linux")),
     allow(rustdoc::broken_intra_doc_links)
 )]
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 extern crate std;
 
-#[cfg(all(
-    feature = "std",
-    not(all(
-        target_os = "linux",
-        target_pointer_width = "64",
-        any(
-            target_arch = "x86_64",
-            target_arch = "aarch64",
-            target_arch = "riscv64",
-            target_arch = "loongarch64"
-        )
-    ))
-))]
-compile_error!(
-    "feature `std` of lockwright needs Linux on a 64-bit processor of x86, Arm, RISC-V or LoongArch; elsewhere, write `default-features = false` and implement the traits of `lockwright::platform`"
-);
-
-// Modules for lock builders: not in the documentation, unless it is made for them. Not at docs.rs, which has all
-// features on: there it is made for programs.
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod api;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod barrier;
-#[cfg(feature = "internals")]
-#[cfg_attr(docsrs, doc(hidden))]
-pub mod busted;
-#[cfg(feature = "internals")]
-#[cfg_attr(docsrs, doc(hidden))]
-pub mod capabilities;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod clh;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+#[cfg(any(feature = "lock_api", feature = "lock_api_05"))]
+mod behind_lock_api;
 pub mod condvar;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod futex3;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod hardware;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod held;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod hq;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod kernel_mutex;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod mcs;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
+#[cfg(feature = "linux")]
+pub mod linux;
 pub mod mutex;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod once;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod osq;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod park;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod percpu_rwlock;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod platform;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod qrwlock;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod qspinlock;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod queue;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod raw;
-#[cfg(feature = "internals")]
-#[cfg_attr(docsrs, doc(hidden))]
-pub mod registry;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod rwlock;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod rwsem;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod semaphore;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
 pub mod seqlock;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod ticket;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod unfair;
-#[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
-pub mod word_lock;
 
-#[cfg(all(feature = "std", target_os = "linux"))]
-pub mod native;
-
-#[cfg(all(
-    feature = "std",
-    target_os = "linux",
-    any(feature = "lock_api", feature = "lock_api_05")
-))]
-#[doc(inline)]
-pub use api::WaitTimeoutResult;
-#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api"))]
-#[doc(inline)]
-pub use api::v04::*;
-#[cfg(all(feature = "std", target_os = "linux", feature = "lock_api_05"))]
-#[doc(inline)]
-pub use api::v05;
 #[cfg(all(
     feature = "std",
     target_os = "linux",
@@ -294,15 +195,18 @@ pub use api::v05;
 ))]
 #[doc(inline)]
 pub use api::v05::*;
+#[doc(inline)]
+pub use api::*;
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]
-pub use api::{
-    Barrier, BarrierWaitResult, LazyLock, LockError, LockErrorKind, Once, OnceLock, OnceState,
-    OwnedSemaphorePermit, ResilientSpinLock, ResilientSpinLockGuard, Semaphore, SemaphorePermit,
-};
+pub use lockwright_core::native;
 #[doc(inline)]
-pub use api::{Record, SeqLock};
+pub use lockwright_core::{events, tunables};
+#[cfg(feature = "linux")]
 #[doc(inline)]
-pub use platform::{events, tunables};
+pub use lockwright_linux::{Interrupt, Until};
+#[cfg(all(feature = "std", target_os = "linux", feature = "linux"))]
 #[doc(inline)]
-pub use rwsem::{Interrupt, Until};
+pub use lockwright_linux::{LockError, LockErrorKind, ResilientSpinLock, ResilientSpinLockGuard};
+
+use lockwright_core::{park, platform, qspinlock, queue, raw};

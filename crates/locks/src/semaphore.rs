@@ -149,7 +149,6 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     }
 
     /// Returns `true` if newcomers are kept out for a thread that waits.
-    #[cfg(feature = "internals")]
     pub fn is_waited_for(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         is_waited_for(self.word.load(Relaxed))

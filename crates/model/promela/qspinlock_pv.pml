@@ -1,5 +1,5 @@
 /*
- * Park, kick and steal: the waiting policies of crates/locks/src/qspinlock/pv under the queued
+ * Park, kick and steal: the waiting policies of crates/linux/src/qspinlock/pv under the queued
  * spinlock, first come first served, on one lock.
  *
  * `cargo xtask promela` checks it with spin. It defines THREADS and one of PARK, HYBRID and BOUNDED,

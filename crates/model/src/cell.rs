@@ -6,7 +6,7 @@
 //! out only executions that differ from explored ones by futile looks.
 
 use crate::raw::{Arithmetic, ConstRawCell, RawCell, RawInt, Remember};
-use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, WholeWord, Zeroed};
+use lockwright_core::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, WholeWord, Zeroed};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32};

@@ -1,11 +1,11 @@
 //! One row of the table of model checks, and how to make one.
 
 use crate::{CheckDepth, Explored, Loom, LoomRun, MachineSettings};
-use lockwright::raw::RawLock;
-use lockwright::registry::{self, LockRow};
+use lockwright_catalog::registry::{self, LockRow};
 use lockwright_clients::{
     CLIENTS, Client, ClientType, READER_CLIENTS, TypeOf, client_types_on, visit_client_of,
 };
+use lockwright_core::raw::RawLock;
 use std::any::TypeId;
 
 /// One lock, one client, one machine.

@@ -19,37 +19,38 @@ use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
 use crate::timed_spin_checks::{of_resilient, of_timed};
 use crate::{Loom, MachineSettings};
-use lockwright::futex3::{Futex3, Spin100};
-use lockwright::hq::{HqBounded, HqSpinlock};
-use lockwright::kernel_mutex::KernelMutex;
-use lockwright::mutex::{RawCnaMutex, RawFairMutex, RawMutex};
+use lockwright::linux::RawCnaMutex;
+use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::once::testing::OnceMutex;
-use lockwright::osq::testing::OsqMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::cna::{
-    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
-};
-use lockwright::qspinlock::resilient::{InPrograms, Linux6_15, RawResilientSpinLock};
-use lockwright::qspinlock::testing::QueueOnly;
-use lockwright::qspinlock::{
-    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
-    StealOnceFullSpin, Succession, TwoLevel,
-};
-use lockwright::registry::{self, LOCKS, LockRow};
 use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
 use lockwright::semaphore::RawSemaphore;
 use lockwright::seqlock::RawSeqLock;
-use lockwright::ticket::TicketLock;
-use lockwright::tunables::Tunable;
-use lockwright::word_lock::WordLock;
+use lockwright_catalog::futex3::{Futex3, Spin100};
+use lockwright_catalog::registry::{self, LOCKS, LockRow};
+use lockwright_catalog::word_lock::WordLock;
 use lockwright_clients::clients_of;
 use lockwright_clients::osq::Leave;
 use lockwright_clients::prebuilt::{
     FromQueue, LateWithSecondary, LateWithoutNode, OneToSort, ThreeToSort, TwoSetAside,
 };
 use lockwright_clients::try_lock::TryLock;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::kernel_mutex::KernelMutex;
+use lockwright_linux::osq::testing::OsqMutex;
+use lockwright_linux::qrwlock::RawQRwLock;
+use lockwright_linux::qspinlock::cna::{
+    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
+};
+use lockwright_linux::qspinlock::resilient::{InPrograms, Linux6_15, RawResilientSpinLock};
+use lockwright_linux::qspinlock::testing::QueueOnly;
+use lockwright_linux::qspinlock::{
+    CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
+    StealOnceFullSpin, Succession, TwoLevel,
+};
+use lockwright_linux::ticket::TicketLock;
 use std::any::TypeId;
 
 /// The rows of `lock`, cheap ones first.

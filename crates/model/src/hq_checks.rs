@@ -4,11 +4,11 @@
 
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::hq::testing::QueuesAtOnce;
-use lockwright::hq::{HqBounded, HqPolicy, HqPosted};
-use lockwright::registry::LockRow;
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::hq::{ByNode, EndOfList, SharedMetadata, TurnsUnderLoad};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::hq::testing::QueuesAtOnce;
+use lockwright_linux::hq::{HqBounded, HqPolicy, HqPosted};
 
 /// At the end of a list, in one of its queues.
 const PREEMPTIONS_MAX: usize = 1;

@@ -5,8 +5,8 @@ use crate::machine::machine;
 use crate::raw::{raw_cells, raw_ints};
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
-use lockwright::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
-use lockwright::queue::{NodeId, QNode};
+use lockwright_core::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
+use lockwright_core::queue::{NodeId, QNode};
 use std::sync::atomic::Ordering::{self, SeqCst};
 
 /// The platform of the loom model checker. Usable only inside a [`LoomRun`](crate::LoomRun).

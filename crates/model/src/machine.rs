@@ -123,7 +123,7 @@ macro_rules! machine {
         }
 
         // SAFETY: the nodes of an execution live as long as it does; a slot hands each out once.
-        unsafe impl lockwright::platform::QueueNodes for $platform {
+        unsafe impl lockwright_core::platform::QueueNodes for $platform {
             type Node = QNode<Self>;
 
             fn claim_node() -> Option<NodeId> {
@@ -136,7 +136,7 @@ macro_rules! machine {
                 MACHINE.world.node(id)
             }
             fn nesting_of(id: NodeId) -> u32 {
-                u32::from(id.number() % lockwright::queue::NODES_PER_CPU)
+                u32::from(id.number() % lockwright_core::queue::NODES_PER_CPU)
             }
             fn has_forked() -> bool {
                 MACHINE.world.settings.has_forked
@@ -145,7 +145,7 @@ macro_rules! machine {
 
         // SAFETY: the cells of an execution live as long as it does; addresses of words that exist at
         // the same time differ.
-        unsafe impl lockwright::platform::LockHash for $platform {
+        unsafe impl lockwright_core::platform::LockHash for $platform {
             fn hash_slots() -> usize {
                 $crate::world::HASH_SLOTS
             }
@@ -158,9 +158,9 @@ macro_rules! machine {
         }
 
         // SAFETY: they live as long as the execution; there is no fork.
-        unsafe impl lockwright::platform::SleepStorage for $platform {
-            type Bucket = lockwright::park::Bucket<Self>;
-            type Waiter = lockwright::park::Waiter<Self>;
+        unsafe impl lockwright_core::platform::SleepStorage for $platform {
+            type Bucket = lockwright_core::park::Bucket<Self>;
+            type Waiter = lockwright_core::park::Waiter<Self>;
 
             fn sleep_buckets() -> usize {
                 $crate::world::BUCKETS
@@ -177,15 +177,15 @@ macro_rules! machine {
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
             }
-            fn read_list() -> Option<std::ptr::NonNull<lockwright::platform::ReadList>> {
+            fn read_list() -> Option<std::ptr::NonNull<lockwright_core::platform::ReadList>> {
                 Some(MACHINE.world.read_list(CPU.with(std::cell::Cell::get) as usize))
             }
         }
 
         // SAFETY: they live as long as the execution.
-        unsafe impl lockwright::platform::MetadataPool for $platform {
-            type Entry = lockwright::hq::Entry<Self>;
-            type Queue = lockwright::hq::NumaQueue<Self>;
+        unsafe impl lockwright_linux::hq::MetadataPool for $platform {
+            type Entry = lockwright_linux::hq::Entry<Self>;
+            type Queue = lockwright_linux::hq::NumaQueue<Self>;
 
             fn metadata_entries() -> usize {
                 1
@@ -202,7 +202,7 @@ macro_rules! machine {
         }
 
         // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
-        unsafe impl lockwright::platform::ReaderSlots for $platform {
+        unsafe impl lockwright_core::platform::ReaderSlots for $platform {
             type Slot = lockwright::percpu_rwlock::ReaderSlot<Self>;
 
             /// So few that a client gets beyond it.
@@ -212,7 +212,7 @@ macro_rules! machine {
                 $crate::world::lock_number()
             }
             fn reader_slot() -> Option<std::ptr::NonNull<Self::Slot>> {
-                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                let cpu = <Self as lockwright_core::platform::Placement>::this_cpu();
                 let has_one = cpu < MACHINE.world.settings.reader_slots;
                 has_one.then(|| MACHINE.world.reader_slot(cpu as usize))
             }
@@ -225,11 +225,11 @@ macro_rules! machine {
         }
 
         // SAFETY: one for each CPU, which has one thread; they live as long as the execution.
-        unsafe impl lockwright::platform::HeldLocks for $platform {
-            type Table = lockwright::held::HeldTable<Self>;
+        unsafe impl lockwright_core::platform::HeldLocks for $platform {
+            type Table = lockwright_core::held::HeldTable<Self>;
 
             fn held_table() -> Option<std::ptr::NonNull<Self::Table>> {
-                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                let cpu = <Self as lockwright_core::platform::Placement>::this_cpu();
                 let has_one = cpu < MACHINE.world.settings.reader_slots;
                 if has_one { MACHINE.world.held_table(cpu as usize) } else { None }
             }
@@ -241,7 +241,7 @@ macro_rules! machine {
             }
         }
 
-        impl lockwright::platform::Placement for $platform {
+        impl lockwright_core::platform::Placement for $platform {
             fn this_cpu() -> u32 {
                 CPU.with(std::cell::Cell::get)
             }
@@ -257,13 +257,13 @@ macro_rules! machine {
         }
 
         // SAFETY: each thread of a model has a CPU of its own.
-        unsafe impl lockwright::platform::ThreadNumbers for $platform {
+        unsafe impl lockwright_core::platform::ThreadNumbers for $platform {
             fn this_thread() -> u64 {
-                (u64::from(<Self as lockwright::platform::Placement>::this_cpu()) + 1) << 3
+                (u64::from(<Self as lockwright_core::platform::Placement>::this_cpu()) + 1) << 3
             }
         }
 
-        impl lockwright::platform::SchedulerHints for $platform {
+        impl lockwright_core::platform::SchedulerHints for $platform {
             const KNOWS_WHO_RUNS: bool = $knows;
 
             fn is_running(_id: NodeId) -> bool {
@@ -282,12 +282,12 @@ macro_rules! machine {
                 1
             }
             fn must_not_spin() -> bool {
-                let cpu = <Self as lockwright::platform::Placement>::this_cpu();
+                let cpu = <Self as lockwright_core::platform::Placement>::this_cpu();
                 MACHINE.world.settings.sleeping.contains(&cpu)
             }
         }
 
-        impl lockwright::platform::Sleeping for $platform {
+        impl lockwright_core::platform::Sleeping for $platform {
             fn futex_wait_as(
                 kinds: u32,
                 word: &Self::U32,
@@ -335,7 +335,7 @@ macro_rules! machine {
                     return None;
                 }
                 let address = std::ptr::from_ref(from).addr();
-                let woken = sleepers.wake(lockwright::platform::EVERY_KIND, address, count);
+                let woken = sleepers.wake(lockwright_core::platform::EVERY_KIND, address, count);
                 woken.iter().for_each(Self::ring);
                 Some(woken.len() as u32 + sleepers.move_all(address, to.addr()))
             }
@@ -347,12 +347,12 @@ macro_rules! machine {
             }
             fn sleep(
                 kinds: u32,
-                address: *const <Self as lockwright::platform::Cells>::U32,
+                address: *const <Self as lockwright_core::platform::Cells>::U32,
                 then: usize,
                 is_expected: impl FnOnce() -> bool,
                 deadline_ns: Option<u64>,
             ) -> bool {
-                use lockwright::platform::Placement;
+                use lockwright_core::platform::Placement;
                 let (machine, cpu) = (&*MACHINE, Self::this_cpu());
                 let mut sleepers = machine.sleepers.lock().unwrap();
                 // A thread that wakes others has written the word before it asked for the mutex, so an older value
@@ -387,21 +387,21 @@ macro_rules! machine {
             }
         }
 
-        impl lockwright::platform::Clock for $platform {
+        impl lockwright_core::platform::Clock for $platform {
             fn now_ns() -> u64 {
                 MACHINE.world.now_ns()
             }
         }
 
-        impl lockwright::platform::Counters for $platform {
+        impl lockwright_core::platform::Counters for $platform {
             /// No thread: what is done only to be counted would be explored.
             fn is_counting() -> bool {
                 false
             }
-            fn count_many(event: lockwright::events::Event, n: u64) {
+            fn count_many(event: lockwright_core::events::Event, n: u64) {
                 $crate::world::count(event, n);
             }
-            fn tunable(tunable: lockwright::tunables::Tunable) -> Option<u64> {
+            fn tunable(tunable: lockwright_core::tunables::Tunable) -> Option<u64> {
                 MACHINE.world.settings.tunable(tunable)
             }
         }

@@ -4,9 +4,9 @@
 
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::capabilities::ProgramMutex;
 use lockwright::mutex::RawMutex;
-use lockwright::registry::LockRow;
+use lockwright_catalog::capabilities::ProgramMutex;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::left::{AnotherMutex, Left, LeftToWaiter};
 use lockwright_clients::mutex::{
     GiveUp, HandsOver, MutexTimeOuts, NotifiedMutex, Notify, NotifyAll,

@@ -4,7 +4,7 @@
 
 use crate::MachineSettings;
 use crate::check::{Check, is_of_any, named};
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::barrier::{GROUPS, MEET};
 use lockwright_clients::clients_of;
 use lockwright_clients::once::{CALL, FREED, GIVE_UP};

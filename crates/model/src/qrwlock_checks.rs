@@ -3,9 +3,9 @@
 
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::qrwlock::ReadsAgain;
+use lockwright_linux::qrwlock::RawQRwLock;
 
 /// Of clients whose threads take the lock once each.
 const PREEMPTIONS_MAX: usize = 2;

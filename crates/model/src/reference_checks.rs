@@ -2,14 +2,14 @@
 
 use crate::check::{Check, named, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::raw::RawLock;
-use lockwright::registry::LockRow;
-use lockwright::word_lock::WordLock;
+use lockwright_catalog::registry::LockRow;
+use lockwright_catalog::word_lock::WordLock;
 use lockwright_clients::CLIENTS;
 use lockwright_clients::last_user::LastUser;
 use lockwright_clients::limits::AllTimeOut;
 use lockwright_clients::mutex::{GiveUp, MutexTimeOuts, NotifiedMutex, Notify};
 use lockwright_clients::two_kinds::TwoKinds;
+use lockwright_core::raw::RawLock;
 
 /// Longer than the time between two handoffs of the lock that measures it.
 const LONG_NS: u64 = 10_000_000;

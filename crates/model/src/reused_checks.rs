@@ -6,7 +6,7 @@
 use crate::check::{Check, is, named};
 use crate::{Loom, MachineSettings};
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::guards::OUT_OF_ORDER;
 use lockwright_clients::limits::DEPTH;
 use lockwright_clients::{clients_of, is_of_guards, is_of_limits, is_of_reused};

@@ -7,14 +7,14 @@ use crate::reused_checks::has_own_rows;
 use crate::{Loom, MachineSettings};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::registry::LockRow;
 use lockwright::rwlock::RawRwLock;
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::clients_of;
 use lockwright_clients::rwlock::{
     AGAIN, GROUP, LAST_READER, LAST_USER, TIMED_READER, TIMED_WRITER,
 };
 use lockwright_clients::upgrade::UPGRADE;
+use lockwright_core::tunables::Tunable;
 
 /// Of a lock that differs from the usual one only in how it knows readers that read again.
 pub(crate) fn of_again(lock: &'static LockRow) -> Vec<Check> {

@@ -5,13 +5,13 @@
 
 use crate::check::{Check, is_of_any, named};
 use crate::{Loom, MachineSettings};
-use lockwright::registry::{self, LockRow, RwSemVisitor};
-use lockwright::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::{self, LockRow, RwSemVisitor};
 use lockwright_clients::rwsem::{
     HANDOFF, INTERRUPTED_WRITER, LAST_ROUND, OVERFLOW, SOON_NS, TIMED_READER, TIMED_WRITER,
 };
 use lockwright_clients::{READER_CLIENTS, clients_of};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
 
 /// Preemptions of two threads of the clients of semaphores alone.
 const PREEMPTIONS_OF_TWO: usize = 2;

@@ -2,8 +2,8 @@
 
 use crate::check::{Check, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::registry::LockRow;
 use lockwright::semaphore::RawSemaphore;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
 
 /// Of three threads: a thread without the bucket of the table naps, and naps that end at any time are without

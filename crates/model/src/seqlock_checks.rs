@@ -2,7 +2,7 @@
 
 use crate::check::{Check, row};
 use crate::{Loom, MachineSettings};
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::seqlock::WholePairs;
 
 /// Rounds enough for the second read to be an attempt, and for a sequence of two bits to wrap around.

@@ -1,6 +1,6 @@
 //! The machine of one run of a checker.
 
-use lockwright::tunables::Tunable;
+use lockwright_core::tunables::Tunable;
 use std::cell::RefCell;
 
 /// What a run's machine is like. Thread `i` of a client runs on CPU `i`.

@@ -5,10 +5,10 @@ use crate::machine::machine;
 use crate::raw::{ConstRawCell, raw_cells, raw_ints};
 use ::shuttle::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 use ::shuttle::thread::{self, Thread};
-use lockwright::platform::{
+use lockwright_core::platform::{
     Atomic, Barriers, Budget, Cells, ConstZeroed, Placement, RaceTracker, Zeroed,
 };
-use lockwright::queue::{NodeId, QNode};
+use lockwright_core::queue::{NodeId, QNode};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::{self, SeqCst};
 

@@ -7,10 +7,10 @@ use crate::{
     CheckDepth, Explored, Loom, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun,
     ShuttleScheduler,
 };
-use lockwright::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
-use lockwright::registry::LockRow;
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {

@@ -7,11 +7,11 @@
 
 use crate::check::{CPUS, Check, row, three_on};
 use crate::{Loom, MachineSettings};
-use lockwright::qspinlock::{Fifo, QSpinlock, Succession, Waiting};
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::prebuilt::{
     AsideInTurn, FromQueue, HeadAway, HeadWakes, SecondaryAsleep, TwoAsleep,
 };
+use lockwright_linux::qspinlock::{Fifo, QSpinlock, Succession, Waiting};
 
 /// Longer than the head of a queue lets others pass it, wherever that is bounded by time.
 const LONG_NS: u64 = 1_000_000;

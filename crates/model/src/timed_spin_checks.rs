@@ -2,11 +2,11 @@
 
 use crate::check::{CPUS, Check, row};
 use crate::{Loom, MachineSettings};
-use lockwright::qspinlock::resilient::{EntrySpan, RawResilientSpinLock};
-use lockwright::qspinlock::{QSpinlock, Spin, Succession};
-use lockwright::registry::LockRow;
+use lockwright_catalog::registry::LockRow;
 use lockwright_clients::resilient::{Crossed, HeldTwice, NeverCrossed};
 use lockwright_clients::timed_spin::{LeavesQueue, SpinTimeOuts};
+use lockwright_linux::qspinlock::resilient::{EntrySpan, RawResilientSpinLock};
+use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession};
 
 /// How far the clock moves with each look, so that a waiter searches for a deadlock each time it looks. A waiter with a
 /// deadline is late from the start then.

@@ -2,13 +2,13 @@
 
 use crate::cell::ANY_CELL;
 use crate::settings::{self, MachineSettings};
-use lockwright::events::Event;
-use lockwright::held::HeldTable;
-use lockwright::hq::{Entry, NumaQueue};
-use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::{Atomic, QueueNodes, ReadList, Zeroed};
-use lockwright::queue::{NODES_PER_CPU, NodeId, QNode};
+use lockwright_core::events::Event;
+use lockwright_core::held::HeldTable;
+use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::platform::{Atomic, QueueNodes, ReadList, Zeroed};
+use lockwright_core::queue::{NODES_PER_CPU, NodeId, QNode};
+use lockwright_linux::hq::{Entry, NumaQueue};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,9 +1,11 @@
 //! The checkers see what they are there to see: each test takes away one thing that a correct
 //! program needs.
 
-use lockwright::platform::{Atomic, Barriers, Guarded, LockWordOps, QueueNodes, Sleeping, Zeroed};
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
 use lockwright_clients::ClientOutcome;
+use lockwright_core::platform::{
+    Atomic, Barriers, Guarded, LockWordOps, QueueNodes, Sleeping, Zeroed,
+};
 use lockwright_model::{Explored, Shuttle, ShuttleRun, ShuttleScheduler, ShuttleThreads};
 use lockwright_model::{Loom, LoomRun, LoomThreads, MachineSettings, outcome};
 use std::sync::Arc;
@@ -118,10 +120,10 @@ fn loom_does_not_let_a_failed_exchange_order_more_than_asked() {
 
 #[test]
 fn loom_sees_store_buffering_without_a_full_barrier() {
-    let check = |barrier: fn(&<Loom as lockwright::platform::Cells>::U32)| {
+    let check = |barrier: fn(&<Loom as lockwright_core::platform::Cells>::U32)| {
         explore(move || {
             let seen = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
-            let words = [(); 2].map(|()| <Loom as lockwright::platform::Cells>::U32::zeroed());
+            let words = [(); 2].map(|()| <Loom as lockwright_core::platform::Cells>::U32::zeroed());
             let body = |me: usize| {
                 let seen = seen.clone();
                 move |words: &[_; 2]| {
@@ -188,7 +190,7 @@ fn loom_explores_a_wake_before_and_after_a_deadline() {
     LoomRun::all(2).model(|| {
         let sleep = |message: &Message<Loom>| {
             Loom::futex_wait(&message.flag, 0, Some(1_000_000));
-            let timed_out = <Loom as lockwright::platform::Clock>::now_ns() >= 1_000_000;
+            let timed_out = <Loom as lockwright_core::platform::Clock>::now_ns() >= 1_000_000;
             OUTCOMES[usize::from(timed_out)].fetch_add(1, Relaxed);
         };
         let wake = |message: &Message<Loom>| {
@@ -206,7 +208,7 @@ fn a_bounded_wait_both_succeeds_and_gives_up() {
     static OUTCOMES: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
     LoomRun::all(2).model(|| {
         let wait = |message: &Message<Loom>| {
-            let bound = lockwright::platform::Bound::looks(512);
+            let bound = lockwright_core::platform::Bound::looks(512);
             let result = message.flag.cond_load_bounded(Acquire, bound, |flag| flag == 1, || false);
             OUTCOMES[usize::from(result.is_err())].fetch_add(1, Relaxed);
         };
@@ -322,7 +324,7 @@ fn one_seed_gives_one_sequence_of_schedules() {
             let count = |message: &Message<Shuttle>| {
                 for _ in 0..3 {
                     message.word.swap_half1(1, Relaxed);
-                    let me = <Shuttle as lockwright::platform::Placement>::this_cpu();
+                    let me = <Shuttle as lockwright_core::platform::Placement>::this_cpu();
                     ORDER.lock().unwrap().push(me);
                 }
             };

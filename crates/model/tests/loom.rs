@@ -4,14 +4,14 @@
 //! `LOCKWRIGHT_CHECK=usual` explores one preemption more, `full` two more than that, and rows of class `History`, too.
 //! `LOCKWRIGHT_ROWS` names the rows to explore.
 
-use lockwright::raw::{RawLock, Schedules};
-use lockwright::registry::{LockRow, LockVisitor, find, is_left_out, visit};
+use lockwright_catalog::registry::{LockRow, LockVisitor, find, is_left_out, visit};
 use lockwright_clients::due::is_due;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::{
     CLIENTS, ClientOutcome, READER_CLIENTS, client_types_on, clients_of, is_of_guards,
     is_of_limits, is_of_reused,
 };
+use lockwright_core::raw::{RawLock, Schedules};
 use lockwright_model::checks::{Bounds, Check, checks_of, client_type};
 use lockwright_model::{CheckDepth, Explored, Loom, LoomRun, MachineSettings, outcome};
 
@@ -87,7 +87,7 @@ macro_rules! locks_hold {
     };
 }
 
-lockwright::for_each_lock!(locks_hold);
+lockwright_catalog::for_each_lock!(locks_hold);
 
 #[test]
 fn a_mutex_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_limits() {

@@ -1,9 +1,9 @@
 //! The queue of optimistic spinners: every schedule of two that leave, and spinners that could leave and never do.
 
-use lockwright::osq::OsqLock;
-use lockwright::platform::{Guarded, QueueNodes};
 use lockwright_clients::Client;
 use lockwright_clients::osq::Leave;
+use lockwright_core::platform::{Guarded, QueueNodes};
+use lockwright_linux::osq::OsqLock;
 use lockwright_model::{Loom, LoomRun};
 
 #[test]

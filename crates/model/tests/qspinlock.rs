@@ -4,14 +4,7 @@
 //!
 //! `LOCKWRIGHT_CHECK=full` explores one preemption more, and rows of class `History`, too.
 
-use lockwright::events::Event;
-use lockwright::qspinlock::cna::{
-    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
-};
-use lockwright::qspinlock::testing::QueueOnly;
-use lockwright::qspinlock::{Fifo, QSpinlock, Spin, Succession, TwoLevel};
-use lockwright::registry::find;
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::find;
 use lockwright_clients::Client;
 use lockwright_clients::due::is_due;
 use lockwright_clients::exclusion::MutualExclusion;
@@ -19,6 +12,13 @@ use lockwright_clients::prebuilt::{
     FromQueue, LateWithSecondary, LateWithoutNode, ThreeToSort, TwoSetAside,
 };
 use lockwright_clients::try_lock::TryLock;
+use lockwright_core::events::Event;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::qspinlock::cna::{
+    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
+};
+use lockwright_linux::qspinlock::testing::QueueOnly;
+use lockwright_linux::qspinlock::{Fifo, QSpinlock, Spin, Succession, TwoLevel};
 use lockwright_model::checks::{Bounds, CPUS, checks_of, mixtures, to_sort};
 use lockwright_model::{CheckDepth, Explored, Loom, LoomRun, MachineSettings};
 
@@ -156,7 +156,7 @@ fn succession_in_two_levels_holds() {
 
 #[test]
 fn cna_that_is_switched_off_sets_nobody_aside() {
-    let off = lockwright::tunables::NUMA_OFF;
+    let off = lockwright_core::tunables::NUMA_OFF;
     let (_, settings) = mixtures().swap_remove(0);
     let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
     let seen = explore::<FromQueue<Loom, Cna<V10>, TwoSetAside>>(&run);

@@ -5,16 +5,16 @@
 //! With `ROWS`, `LOCKWRIGHT_CHECK=usual` samples eight times as many as without, and `full` a hundred times as many as
 //! that.
 
-use lockwright::events::Event;
-use lockwright::hq::{HqBounded, HqSpinlock};
-use lockwright::qspinlock::cna::V10;
-use lockwright::qspinlock::{
+use lockwright_catalog::registry::{LockRow, LockVisitor, type_of, visit};
+use lockwright_clients::due::is_asked_for;
+use lockwright_core::events::Event;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::qspinlock::cna::V10;
+use lockwright_linux::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
     StealOnceFullSpin,
 };
-use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor, type_of, visit};
-use lockwright_clients::due::is_asked_for;
 use lockwright_model::checks::checked_locks;
 use lockwright_model::shuttle_checks::{Sample, THREADS, samples_of};
 use lockwright_model::{CheckDepth, Explored, Shuttle};

@@ -1,10 +1,10 @@
 //! What shuttle finds in locks that are broken on purpose, and how a violation is repeated.
 
-use lockwright::busted::{BustedLock, BustedRwLock};
-use lockwright::qspinlock::CnaSpinlock;
-use lockwright::qspinlock::cna::V10;
-use lockwright::raw::RawLock;
+use lockwright_catalog::busted::{BustedLock, BustedRwLock};
 use lockwright_clients::{CLIENTS, READER_CLIENTS, TypeOf, visit_client};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::CnaSpinlock;
+use lockwright_linux::qspinlock::cna::V10;
 use lockwright_model::{
     Explored, Shuttle, ShuttleFailure, ShuttleRun, ShuttleSchedule, ShuttleScheduler,
 };

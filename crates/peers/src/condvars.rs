@@ -1,10 +1,10 @@
 //! Condition variables and deadlines of other libraries.
 
 use crate::mutexes::{OfTrait, ParkingLot013, PthreadMutex, StdMutex};
-use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
-use lockwright::native::Native;
-use lockwright::platform::Clock;
-use lockwright::raw::RawLock;
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
+use lockwright_core::native::Native;
+use lockwright_core::platform::Clock;
+use lockwright_core::raw::RawLock;
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, forget};
 use std::sync::{Condvar, PoisonError};

@@ -6,11 +6,11 @@
 
 use crate::stays_owner::StaysOwner;
 use crate::{Comparison, Peer};
-use lockwright::native::Native;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{
+use lockwright_catalog::registry::{
     CondvarVisitor, LockClass, LockRow, LockVisitor, TimedVisitor, is_compiled,
 };
+use lockwright_core::native::Native;
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 

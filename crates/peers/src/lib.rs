@@ -9,11 +9,11 @@ mod rwlocks;
 mod stays_owner;
 mod upgrade;
 
-use lockwright::if_can;
-use lockwright::native::Native;
-use lockwright::registry::{
+use lockwright_catalog::if_can;
+use lockwright_catalog::registry::{
     CondvarVisitor, LockClass, LockRow, LockVisitor, TimedVisitor, is_compiled,
 };
+use lockwright_core::native::Native;
 use mutexes::{OfTrait, ParkingLot013, PthreadMutex, PthreadSpin, StdMutex};
 use rwlocks::{OfRwTrait, ParkingLot013Rw, PthreadRwLock, StdRwLock};
 use stays_owner::StaysOwner;

@@ -1,6 +1,6 @@
 //! Asking a lock that cannot be asked.
 
-use lockwright::raw::RawLock;
+use lockwright_core::raw::RawLock;
 
 /// Returns true if `lock` is held, for locks that can only be asked by trying.
 pub fn looks_locked(lock: &impl RawLock) -> bool {

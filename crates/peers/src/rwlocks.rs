@@ -1,7 +1,7 @@
 //! Reader-writer locks of others behind the interface of ours.
 
 use crate::looks_locked::looks_locked;
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};

@@ -1,6 +1,6 @@
 //! Reader-writer locks that cannot make an owner a reader.
 
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::raw::{Order, RawLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A reader-writer lock that cannot make an owner a reader and tells the two apart when they leave. An owner that asks

@@ -1,7 +1,7 @@
 use super::*;
-use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
-use lockwright::platform::Clock;
-use lockwright::raw::RawLock;
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
+use lockwright_core::platform::Clock;
+use lockwright_core::raw::RawLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 

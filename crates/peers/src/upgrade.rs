@@ -1,9 +1,9 @@
 //! Reading with the right to become the owner.
 
 use crate::rwlocks::{MakeReader, OfRwTrait};
-use lockwright::native::Native;
-use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, Fairness, RawRwLock};
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
 
 /// The operations of an upgradable reader of a lock, whose place the caller passes.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Which methods were called on locks in which state.
 
 use crate::program::{Act, Limit, LockKind, Time};
-use lockwright::qspinlock::resilient::AcquireError;
+use lockwright_linux::qspinlock::resilient::AcquireError;
 use std::fmt::Write;
 use std::ptr::NonNull;
 use std::sync::OnceLock;

@@ -11,7 +11,7 @@ use lock_api::{
 };
 use lockwright::api::ThreadNumber;
 use lockwright::mutex::RawMutex;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
 use std::cell::RefCell;
 
 pub type Guard<'a, P> = Box<dyn Held<'a, P> + 'a>;

@@ -16,11 +16,11 @@ use lock_api::{
 use lockwright::api::{Sendable, ThreadNumber};
 use lockwright::mutex::{RawFairMutex, RawMutex};
 use lockwright::percpu_rwlock::RawPercpuRwLock;
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
-use lockwright::rwsem::RwSem;
 use lockwright::{Interrupt, InterruptibleRwLock, SeqLock};
+use lockwright_linux::qrwlock::RawQRwLock;
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
+use lockwright_linux::rwsem::RwSem;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};

@@ -3,8 +3,8 @@
 use crate::program::{Priority, Program};
 use crate::stage::Stage;
 use crate::world::World;
-use lockwright::native::Native;
-use lockwright::native::priority::{UrgentScope, forget_policy};
+use lockwright_core::native::Native;
+use lockwright_core::native::priority::{UrgentScope, forget_policy};
 use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::Duration;

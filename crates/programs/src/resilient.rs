@@ -5,10 +5,10 @@
 
 use crate::program::Limit;
 use crate::world::{Allowed, Data, LIVES_MAX, LOCKS_MAX, THREADS_MAX, World, change};
-use lockwright::qspinlock::resilient::{
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::resilient::{
     AcquireError, AcquireLimits, InPrograms, RawResilientSpinLock,
 };
-use lockwright::raw::RawLock;
 use std::cell::UnsafeCell;
 use std::fmt::{Debug, Formatter};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -17,7 +17,7 @@
 
 use crate::program::{Act, Change, Limit, LockKind, OnceCall, Op, Phase, Priority, Program, Time};
 use crate::world::{LIVES_MAX, THREADS_MAX};
-use lockwright::platform::ReaderSlots;
+use lockwright_core::platform::ReaderSlots;
 use lockwright_sim::Sim;
 
 /// Of a lock in a phase.

@@ -9,7 +9,7 @@ use crate::resilient::Holders;
 use crate::rules::{Rule, rules};
 use crate::watched::WatchedCondvar;
 use crate::world::{Allowed, LIVES_MAX, LOCKS_MAX, THREADS_MAX, World};
-use lockwright::platform::{Atomic, AtomicInt, Zeroed};
+use lockwright_core::platform::{Atomic, AtomicInt, Zeroed};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

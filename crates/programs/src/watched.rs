@@ -1,8 +1,8 @@
 //! A condition variable whose notifications are counted, and the waits that they end.
 
 use lockwright::Condvar;
-use lockwright::park::ParkPlatform;
-use lockwright::platform::ConstCells;
+use lockwright_core::park::ParkPlatform;
+use lockwright_core::platform::ConstCells;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 

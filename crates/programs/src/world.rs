@@ -1,8 +1,8 @@
 //! What a program's platform can do, and what its locks guard.
 
 use crate::program::Priority;
-use lockwright::platform::ConstCells;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::ConstCells;
 
 /// What a program's platform can do apart from what locks ask for.
 pub trait World: Platform + ConstCells + Send + Sync {

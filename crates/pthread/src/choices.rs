@@ -5,11 +5,11 @@ use crate::thread::{is_alone, knows_tid};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use lockwright::mutex::RawMutex;
-use lockwright::native::{Native, topology};
-use lockwright::platform::{Barriers, Counters, QueueNodes};
-use lockwright::qspinlock::{Fifo, cna};
-use lockwright::raw::RawLock;
-use lockwright::tunables::Tunable;
+use lockwright_core::native::{Native, topology};
+use lockwright_core::platform::{Barriers, Counters, QueueNodes};
+use lockwright_core::raw::RawLock;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::qspinlock::{Fifo, cna};
 
 /// The bits of [`CHOICES`]: a release hands over to a waiter; waiters spin in the order of CNA; objects are counted.
 const FAIR: u8 = 1;
@@ -87,7 +87,7 @@ pub extern "C" fn lw_prepare(makes_threads: bool) {
     // Reads the environment.
     Native::may_use_heavy_barrier();
     // Asks for the page of the kernel that tells the time, and looks up functions in it.
-    <Native as lockwright::platform::Clock>::now_ns();
+    <Native as lockwright_core::platform::Clock>::now_ns();
 }
 
 /// Waits for a mutex, with a deadline or without. Returns `true` if it is taken.
@@ -105,7 +105,7 @@ pub(crate) fn wait(mutex: &RawMutex<Native, Fifo, Fields>, deadline_ns: Option<u
     wait_by(mutex, deadline_ns)
 }
 
-fn wait_by<S: lockwright::qspinlock::Succession<Native>>(
+fn wait_by<S: lockwright_linux::qspinlock::Succession<Native>>(
     mutex: &RawMutex<Native, S, Fields>,
     deadline_ns: Option<u64>,
 ) -> bool {

@@ -7,8 +7,8 @@ use core::ffi::c_int;
 use libc::ETIMEDOUT;
 use lockwright::condvar::{CondvarWait, CondvarWake, RawCondvar};
 use lockwright::mutex::RawMutex;
-use lockwright::native::Native;
-use lockwright::raw::RawLock;
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
 
 /// A wait, from its begin to its end. `struct lw_wait` of `src/c/condvar.c` has the first three fields and enough room.
 #[repr(C)]

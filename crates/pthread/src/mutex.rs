@@ -11,9 +11,9 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use libc::{EAGAIN, EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, clockid_t, timespec};
 use lockwright::mutex::RawMutex;
-use lockwright::native::Native;
-use lockwright::qspinlock::Fifo;
-use lockwright::raw::RawLock;
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::Fifo;
 
 /// What stands between the words of a mutex, where glibc, debuggers and some programs look for it.
 #[repr(C)]

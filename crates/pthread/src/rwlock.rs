@@ -11,10 +11,10 @@ use crate::time::{deadline_ns, is_clock, is_time};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use libc::{EAGAIN, EBUSY, EDEADLK, EINVAL, ETIMEDOUT, clockid_t, timespec};
-use lockwright::native::Native;
-use lockwright::platform::SchedulerHints;
-use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, RawRwLock, Unlisted};
+use lockwright_core::native::Native;
+use lockwright_core::platform::SchedulerHints;
+use lockwright_core::raw::RawLock;
 
 /// A reader-writer lock of ours, or one of glibc's if it is shared between processes.
 #[repr(C)]

@@ -1,7 +1,7 @@
 //! Deadlines.
 
 use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, clockid_t, timespec};
-use lockwright::native::deadline_of_date;
+use lockwright_core::native::deadline_of_date;
 
 const NS_PER_S: i64 = 1_000_000_000;
 

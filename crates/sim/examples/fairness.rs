@@ -5,11 +5,11 @@
 //! `tests/it/cna.rs` argue for those of the NUMA-aware locks. Exit code 0 whatever is found, 2 for arguments that name
 //! no such lock.
 
-use lockwright::events::Event;
 use lockwright::mutex::RawMutex;
-use lockwright::qspinlock::CnaSpinlock;
-use lockwright::qspinlock::cna::V10Limited;
-use lockwright::tunables::Tunable;
+use lockwright_core::events::Event;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::qspinlock::CnaSpinlock;
+use lockwright_linux::qspinlock::cna::V10Limited;
 use lockwright_sim::any_lock::{AnyLock, DynLock};
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread, watch};

@@ -1,8 +1,8 @@
 //! The locks of the registry behind a pointer, so that a test is compiled once and not once for each lock.
 
 use crate::{Checks, Sim, Simulation};
-use lockwright::raw::{FairnessThreshold, Order, RawLock};
-use lockwright::registry::{self, LockRow, LockVisitor, visit};
+use lockwright_catalog::registry::{self, LockRow, LockVisitor, visit};
+use lockwright_core::raw::{FairnessThreshold, Order, RawLock};
 use std::any::TypeId;
 
 /// A lock in the arena of a run.

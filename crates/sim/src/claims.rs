@@ -6,8 +6,8 @@ use crate::platform::Sim;
 use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
-use lockwright::held::HeldTable;
 use lockwright::percpu_rwlock::ReaderSlot;
+use lockwright_core::held::HeldTable;
 
 /// The words, and where the slots are.
 pub struct Claims {

@@ -1,7 +1,7 @@
 //! What a run is asked to do, apart from its program.
 
 use crate::scheduling::Scheduling;
-use lockwright::tunables::Tunable;
+use lockwright_core::tunables::Tunable;
 
 /// Which queue nodes the machine offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! A [`Simulation`] is a program on a [`machine`]: objects in an [`Arena`], and threads, each on a CPU
 //! of its own or [scheduled](#the-scheduler), which are ordinary Rust closures that use locks generic over
-//! the traits of [`lockwright::platform`] with [`Sim`]. Every access to a cell costs
+//! the traits of [`lockwright_core::platform`] with [`Sim`]. Every access to a cell costs
 //! simulated time. One seed gives one history, on any host: the [`Digest`] of a run is a golden
 //! value. A thread uses the platform and the functions in [`thread`]; [`watch`] tells the checkers what it does.
 //!

@@ -2,7 +2,7 @@
 
 use crate::platform::Sim;
 use core::ptr::NonNull;
-use lockwright::hq::{Entry, NumaQueue};
+use lockwright_linux::hq::{Entry, NumaQueue};
 
 /// How many entries there are: few, so that short runs begin fast.
 pub const ENTRIES: usize = 64;

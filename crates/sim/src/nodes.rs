@@ -5,8 +5,8 @@ use crate::memory::NOBODY;
 use crate::platform::Sim;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells};
-use lockwright::queue::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
+use lockwright_core::platform::{Atomic, Cells};
+use lockwright_core::queue::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
 
 /// The cells of the lock hash, which lie in the arena behind the program's objects.
 pub struct LockHashTable(NonNull<[<Sim as Cells>::U64]>);

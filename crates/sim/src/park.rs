@@ -2,10 +2,10 @@
 
 use crate::platform::Sim;
 use core::ptr::NonNull;
-use lockwright::held::HeldTable;
-use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::{Cells, ReadList};
+use lockwright_core::held::HeldTable;
+use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::platform::{Cells, ReadList};
 
 type Mark = <Sim as Cells>::U32;
 type CountingMark = <Sim as Cells>::U64;

@@ -5,7 +5,7 @@ use crate::explore::Traced;
 use crate::memory::Transfers;
 use crate::scheduling::ScheduleReport;
 use core::fmt;
-use lockwright::events::Event;
+use lockwright_core::events::Event;
 
 /// The result of a run. All times are simulated.
 #[derive(Clone, Debug)]

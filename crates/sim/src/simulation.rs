@@ -21,12 +21,12 @@ use core::any::Any;
 use core::ptr::NonNull;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use lockwright::held::HeldTable;
-use lockwright::hq::{Entry, NumaQueue};
-use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
-use lockwright::platform::{Cells, ReadList, Zeroed};
-use lockwright::queue::QNode;
+use lockwright_core::held::HeldTable;
+use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::platform::{Cells, ReadList, Zeroed};
+use lockwright_core::queue::QNode;
+use lockwright_linux::hq::{Entry, NumaQueue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -39,7 +39,7 @@ const START_STAGGER_PS: u64 = 100;
 /// A machine with a program, ready to run.
 ///
 /// ```
-/// use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
+/// use lockwright_core::platform::{Atomic, AtomicInt, Cells, Zeroed};
 /// use lockwright_sim::{Arena, Config, Sim, Simulation, machine::Machine};
 /// use std::sync::atomic::Ordering::Relaxed;
 ///

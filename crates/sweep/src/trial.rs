@@ -3,10 +3,10 @@
 use crate::axis::AxisValue;
 use crate::key::{CODE, Sha};
 use crate::workload::{Given, STUTTER, SweptWorkload};
-use lockwright::registry::LockRow;
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::LockRow;
 use lockwright_cells::cell::{Purpose, Workload};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, SimulatedMachine};
+use lockwright_core::tunables::Tunable;
 use lockwright_sim::machine::ThreadPlacement;
 use lockwright_sim::{ScheduledKind, Scheduling};
 use serde::Serialize;

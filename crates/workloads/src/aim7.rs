@@ -11,8 +11,8 @@
 
 use super::{LockAndValue, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells};
+use lockwright_core::raw::RawLock;
 
 /// The most locks.
 pub const LOCKS_MAX: u32 = 64;
@@ -105,7 +105,7 @@ fn read<W: Worker, L: RawLock>(worker: &mut W, site: &LockAndValue<W::P, L>, kno
 mod tests {
     use super::*;
     use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
-    use lockwright::platform::Zeroed;
+    use lockwright_core::platform::Zeroed;
 
     const KNOBS: Aim7Params = Aim7Params {
         lock_count: 4,

@@ -3,8 +3,8 @@
 
 use super::{LockAndValue, Worker};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::TimedLock;
-use lockwright::platform::{Atomic, Clock};
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_core::platform::{Atomic, Clock};
 
 /// What the threads do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn run<W: Worker, L: TimedLock>(
 mod tests {
     use super::*;
     use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
-    use lockwright::platform::Zeroed;
+    use lockwright_core::platform::Zeroed;
 
     #[test]
     fn an_attempt_that_fails_is_counted_and_followed_by_a_wait() {

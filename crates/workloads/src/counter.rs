@@ -7,8 +7,8 @@
 
 use super::{OwnLine, Worker, locked, locked_shared};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use lockwright::platform::{Atomic, Barriers, Cells, SchedulerHints, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Barriers, Cells, SchedulerHints, Zeroed};
+use lockwright_core::raw::RawLock;
 use serde::Serialize;
 
 /// Parts of the real benchmark's software that [`Worker::software`] is told about.

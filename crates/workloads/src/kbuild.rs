@@ -12,8 +12,8 @@
 
 use super::{LockAndValue, OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// The most locks of a build.
 pub const LOCKS_MAX: u32 = 4096;

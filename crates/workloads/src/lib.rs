@@ -25,9 +25,9 @@ pub mod uncontended;
 
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::Platform;
+use lockwright_catalog::registry::Platform;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// The thread that runs a workload, as the workload sees it.
 ///

@@ -37,8 +37,8 @@ pub use readers::{Inside, WRITER_HOLD, is_reader};
 
 use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// Statistics entries of one cache line.
 pub const STATS_PER_LINE: usize = 4;

@@ -5,8 +5,8 @@
 
 use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// How many keys there are.
 pub const LRU_KEYS: usize = 4_096;

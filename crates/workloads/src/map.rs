@@ -5,8 +5,8 @@
 
 use super::{OwnLine, Worker, locked, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// How many keys there are.
 pub const MAP_KEYS: u64 = 10_000;

@@ -3,8 +3,8 @@
 
 use super::{OwnLine, Worker};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{CondvarLock, LockCondvar};
-use lockwright::platform::{Atomic, Cells, Zeroed};
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar};
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
 
 /// What the threads share.
 pub struct PingPongState<P: Cells, L: CondvarLock> {

@@ -7,8 +7,8 @@
 
 use super::{OwnLine, Worker};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{CondvarLock, LockCondvar};
-use lockwright::platform::{Atomic, Cells, Clock, Zeroed};
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar};
+use lockwright_core::platform::{Atomic, Cells, Clock, Zeroed};
 use serde::Serialize;
 
 /// Which threads are told of a change.

@@ -23,8 +23,8 @@
 
 use super::{OwnLine, Worker, locked};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use lockwright::platform::{Atomic, AtomicInt, Cells, Sleeping, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, AtomicInt, Cells, Sleeping, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// Parts of the real benchmark's software that [`Worker::software`] is told about.
 pub mod part {

@@ -3,9 +3,9 @@
 use super::Worker;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::capabilities::{CondvarLock, LockCondvar, TimedLock};
-use lockwright::native::Native;
-use lockwright::raw::{Order, RawLock};
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
+use lockwright_core::native::Native;
+use lockwright_core::raw::{Order, RawLock};
 use std::sync::Mutex;
 
 pub(super) type ScriptedPlatform = Native;

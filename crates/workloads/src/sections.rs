@@ -8,8 +8,8 @@ use super::counter::{Kinds, ReaderOrder};
 use super::handoff::{HandoffSection, sleep};
 use super::{OwnLine, Worker, locked, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// What the threads do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn through<W: Worker, L>(
 mod tests {
     use super::*;
     use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
-    use lockwright::platform::Clock;
+    use lockwright_core::platform::Clock;
 
     type Shared = SectionsState<ScriptedPlatform, SpyLock>;
 

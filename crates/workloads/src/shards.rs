@@ -2,8 +2,8 @@
 
 use super::{LockAndValue, Worker, locked};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, Cells};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells};
+use lockwright_core::raw::RawLock;
 
 /// The operations of all threads, unless a lock is broken: then fewer. Only when they are done.
 pub fn total<P: Cells, L: RawLock>(shards: &[LockAndValue<P, L>]) -> u64 {
@@ -36,7 +36,7 @@ pub fn increment<P: Cells, L: RawLock>(shard: &LockAndValue<P, L>) {
 mod tests {
     use super::*;
     use crate::scripted::{Scripted, ScriptedPlatform, SpyLock};
-    use lockwright::platform::Zeroed;
+    use lockwright_core::platform::Zeroed;
 
     #[test]
     fn every_counter_has_its_share_and_all_of_them_count_the_operations() {

@@ -1,8 +1,8 @@
 //! Lock and unlock, nothing else: what a lock costs when no thread wants it.
 
 use super::{OwnLine, Worker, locked, locked_shared};
-use lockwright::platform::Zeroed;
-use lockwright::raw::RawLock;
+use lockwright_core::platform::Zeroed;
+use lockwright_core::raw::RawLock;
 
 /// What the threads share: the lock.
 pub struct UncontendedState<L> {

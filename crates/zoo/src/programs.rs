@@ -158,14 +158,14 @@ bugs! {
         what: "A writer looks at a reader's slot, and only then says that it waits for it. The reader leaves in between and wakes no thread.",
         source: "bcachefs six lock (e057a290ef71)",
         edits: [
-            change "percpu_rwlock/slot.rs": r"self.count_writers(|count| count + 1);
+            change "readers/slot.rs": r"self.count_writers(|count| count + 1);
         // ordering: heavy barrier; B3.
         P::heavy_barrier();"
                 => r"if is_clear(entry.load(Relaxed)) {
             return true;
         }
         self.count_writers(|count| count + 1);",
-            change "percpu_rwlock/slot.rs": "is_clear(said)" => "false",
+            change "readers/slot.rs": "is_clear(said)" => "false",
         ],
     }
     "46" SlotUnordered in PERCPU, seen BY_LOOM {

@@ -8,7 +8,12 @@ const OURS: &str = "this project, until November 2026";
 
 /// A test of the locks on the real machine.
 const fn native(name: &'static str) -> Test {
-    Test { package: "lockwright", program: &["--test", "it"], name, checker: Checker::Native }
+    Test {
+        package: "lockwright-catalog",
+        program: &["--test", "it"],
+        name,
+        checker: Checker::Native,
+    }
 }
 /// One that explores simulated schedules of clients.
 const fn explored(program: &'static [&'static str], name: &'static str) -> Test {
@@ -58,8 +63,8 @@ bugs! {
         source: OURS,
         tests: [native("reuse::a_thread_may_hold_more_read_guards_than_sixteen_bits_count"), LIMITS],
         edits: [
-            change "percpu_rwlock/slot.rs": "depth < P::DEPTH_MAX" => "depth < u32::MAX",
-            change "percpu_rwlock/slot.rs": "self.set_depth(at, self.depth(at) + 1)"
+            change "readers/slot.rs": "depth < P::DEPTH_MAX" => "depth < u32::MAX",
+            change "readers/slot.rs": "self.set_depth(at, self.depth(at) + 1)"
                 => "self.set_depth(at, (self.depth(at) + 1) & P::DEPTH_MAX.saturating_add(1).min(0xffff))",
         ],
     }
@@ -68,7 +73,7 @@ bugs! {
         source: OURS,
         tests: [native("reuse::a_handler_does_not_trust_an_entry_that_its_thread_has_not_confirmed"), DISTURBED],
         edits: [
-            change "percpu_rwlock/slot.rs": "entry.load(Relaxed) == name | CONFIRMED"
+            change "readers/slot.rs": "entry.load(Relaxed) == name | CONFIRMED"
                 => "entry.load(Relaxed) & !CONFIRMED == name",
         ],
     }
@@ -91,7 +96,7 @@ bugs! {
         source: OURS,
         tests: [native("children::a_writer_in_a_child_sees_who_reads_in_a_slot"), DISTURBED],
         edits: [
-            change "percpu_rwlock/claims.rs": "process.life().load(Relaxed)"
+            change "readers/claims.rs": "process.life().load(Relaxed)"
                 => "u64::from(process.epoch()) << 32",
         ],
     }
@@ -136,17 +141,17 @@ bugs! {
             native("fresh::a_child_without_a_handler_leaves_its_first_thread_its_slot"),
             DISTURBED,
         ],
-        edits: [change "percpu_rwlock/claims.rs": "epoch_of(owner) != epoch_of(me)" => "false"],
+        edits: [change "readers/claims.rs": "epoch_of(owner) != epoch_of(me)" => "false"],
     }
     "103" FirstForkUnknown in &["percpu-rwlock"], seen EXPLORED_EDIT {
         what: "A slot is claimed before any thread has asked for the fork epoch. The child does not know that it is one, and waits for readers of its parent.",
         source: OURS,
         tests: [DISTURBED],
         edits: [
-            change "percpu_rwlock/claims.rs": "u64::from(process.epoch()) + 1" => "1",
-            change "percpu_rwlock/claims.rs": "u64::from(process.epoch()) << 32 | u64::from(process.thread_number())"
+            change "readers/claims.rs": "u64::from(process.epoch()) + 1" => "1",
+            change "readers/claims.rs": "u64::from(process.epoch()) << 32 | u64::from(process.thread_number())"
                 => "u64::from(process.thread_number())",
-            remove "percpu_rwlock/claims.rs": r"// For `begin_life`.
+            remove "readers/claims.rs": r"// For `begin_life`.
     process.epoch();",
         ],
     }
@@ -190,7 +195,7 @@ bugs! {
         what: "A thread without a slot asks the kernel for its number in each read.",
         source: OURS,
         tests: [native("quiet::a_thread_without_a_slot_reads_without_a_system_call_and_its_child_has_a_slot")],
-        edits: [change "percpu_rwlock/claims.rs": "process.found_none() == as_found" => "false"],
+        edits: [change "readers/claims.rs": "process.found_none() == as_found" => "false"],
     }
     "109" SleepersForgotten in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "A forked child keeps what the word says of a waiter of its parent, and each release looks for that waiter.",
@@ -278,8 +283,8 @@ bugs! {
         what: "An owner that passes the node of a waiter that has left releases it at once. The thread of that waiter queues again, and leaves again, before the owner has come to the next head.",
         source: OURS,
         tests: [Test {
-            package: "lockwright",
-            program: &["--lib"],
+            package: "lockwright-core",
+            program: &["--lib", "--features", "std"],
             name: "qspinlock::timed::tests::a_thread_whose_node_was_passed_cannot_leave_another_one_before_there_is_a_head",
             checker: Checker::Native,
         }],

@@ -1,8 +1,9 @@
 //! What survives when a client is deleted, and why clients stay without which nothing does.
 
 use super::documents::{Documents, Mutant};
-use lockwright::native::Native;
+use crate::packages::below_sources;
 use lockwright_clients::{clients, disturbed_clients};
+use lockwright_core::native::Native;
 use std::collections::{BTreeMap, BTreeSet};
 
 const LIMITS: &str = "a documented limit: one below it, at it and above it";
@@ -147,7 +148,7 @@ fn only<T: Ord>(mut set: BTreeSet<T>) -> Option<T> {
 /// The path of a site, without its line and the folder that all are in.
 pub fn short(site: &str) -> &str {
     let path = site.split(':').next().unwrap_or(site);
-    path.strip_prefix(super::documents::CRATE).unwrap_or(path)
+    below_sources(path).unwrap_or(path)
 }
 
 /// The ids of a mutant's site, each once.

@@ -93,9 +93,6 @@ pub struct Exploration {
     pub verdict: String,
 }
 
-/// Where the locks are.
-pub const CRATE: &str = "crates/locks/src/";
-
 /// All of them.
 #[derive(Debug)]
 pub struct Documents {

@@ -3,7 +3,7 @@
 use super::documents::Documents;
 use crate::tidy::Source;
 use crate::weaken;
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
 use lockwright_clients::CLIENTS;
 use std::collections::BTreeMap;
 

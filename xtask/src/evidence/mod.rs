@@ -29,14 +29,17 @@ const WRITERS: [(&str, &str); 4] = [
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
-const SUBJECTS: [&str; 13] = [
+const SUBJECTS: [&str; 16] = [
     "Cargo.lock",
     "crates/cells/src",
     "crates/clients/src",
     "crates/conformance/src",
     "crates/lab/src",
+    "crates/catalog/src",
+    "crates/catalog/survivors.toml",
+    "crates/core/src",
+    "crates/linux/src",
     "crates/locks/src",
-    "crates/locks/survivors.toml",
     "crates/model/src",
     "crates/report/src",
     "crates/sim/examples",

@@ -1,8 +1,8 @@
 //! What the page has to say about the tree, found without running any checker.
 
 use super::clients::{self, kept, kept_names};
-use super::documents::CRATE;
 use super::expected::Expected;
+use crate::packages::below_sources;
 use crate::tidy::Source;
 use crate::weaken;
 use lockwright_zoo::Bug;
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The greatest number of lines of the page.
 pub const LINES_MAX: usize = 300;
 
-/// How many orderings and barriers each file of the lock crate names, by its path below [`CRATE`].
+/// How many orderings and barriers each file of the lock crate names, by its path below its package.
 pub fn sites(sources: &[Source]) -> BTreeMap<String, usize> {
     let in_crate = sources.iter().filter_map(|source| {
-        let path = source.path.strip_prefix(CRATE).filter(|path| path.ends_with(".rs"))?;
+        let path = below_sources(&source.path).filter(|path| path.ends_with(".rs"))?;
         Some((path.to_string(), weaken::sites_of(source, sources).0.len()))
     });
     in_crate.filter(|(_, count)| *count > 0).collect()

@@ -2,14 +2,14 @@
 
 use crate::options::not_an_option;
 use crate::output::Place;
-use lockwright::capabilities::SlowpathLock;
-use lockwright::native::Native;
-use lockwright::raw::RawLock;
-use lockwright::registry::{
+use lockwright_catalog::capabilities::SlowpathLock;
+use lockwright_catalog::registry::{
     self, LOCKS, LockClass, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
     visit_pooled, visit_rwsem, visit_spinning,
 };
-use lockwright::rwsem::RwSemPolicy;
+use lockwright_core::native::Native;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::rwsem::RwSemPolicy;
 
 /// As they stand in the help.
 pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--kernel RELEASE] [--json FILE]";

@@ -13,14 +13,11 @@ use std::path::{Path, PathBuf};
 pub const OPTIONS: &str = "NAME | --check";
 
 const TEMPLATE: &str = include_str!("template.txt");
-const LOCKS: &str = "crates/locks/src";
-const DIAGRAM: &str = "ARCHITECTURE.md";
-/// The line of the diagram for locks whose waiters spin begins so.
-const LAYER: &str = "\nspinning: ";
+const LOCKS: &str = "crates/catalog/src";
 /// The new row stands before this one.
 const ROW_BEHIND: &str = "    busted: \"busted\", ";
-/// Where the crate declares a module for lock builders.
-const ATTRIBUTE: &str = "#[cfg_attr(any(docsrs, not(feature = \"internals\")), doc(hidden))]\n";
+/// How the crate declares a module.
+const DECLARATION: &str = "pub mod ";
 
 /// The new lock, by its names.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,19 +70,12 @@ impl Request {
         let at = registry.find(ROW_BEHIND).ok_or("the registry has no row of `busted`")?;
         Ok([&registry[..at], &self.row(), &registry[at..]].concat())
     }
-    /// The page with the diagram of the layers, with the new module among the locks that spin.
-    fn layered(&self, page: &str) -> Result<String, String> {
-        let line = page.find(LAYER).ok_or("the diagram has no layer `spinning`")?;
-        let at = line + page[line..].find(" ->").ok_or("the layer `spinning` uses nothing")?;
-        Ok(format!("{} {}{}", &page[..at], self.module, &page[at..]))
-    }
     /// The root of the crate with the new module, in its place by the alphabet.
     fn declared(&self, lib: &str) -> Result<String, String> {
-        let line = format!("{ATTRIBUTE}pub mod {};\n", self.module);
-        let modules = lib.match_indices(ATTRIBUTE).filter_map(|(at, _)| {
-            let declared = lib[at + ATTRIBUTE.len()..].strip_prefix("pub mod ")?;
-            Some((at, declared.split_once(";\n")?.0))
-        });
+        let line = format!("{DECLARATION}{};\n", self.module);
+        let modules = lib
+            .match_indices(DECLARATION)
+            .filter_map(|(at, _)| Some((at, lib[at + DECLARATION.len()..].split_once(";\n")?.0)));
         let mut modules = modules.collect::<Vec<_>>().into_iter();
         let behind = modules.find(|(_, module)| *module > self.module.as_str());
         let (at, _) = behind.ok_or_else(|| format!("no module stands behind `{}`", self.module))?;
@@ -99,9 +89,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let Request { name, module, .. } = request;
     let locks = format!("{name},unfair,qspinlock,cna");
     println!(
-        "made crates/locks/src/{module}.rs, a test-and-set lock to change\n\
-         added it to crates/locks/src/lib.rs, to the table in crates/locks/src/registry.rs and to the layers in \
-         {DIAGRAM}\n\n\
+        "made {LOCKS}/{module}.rs, a test-and-set lock to change\n\
+         added it to {LOCKS}/lib.rs and to the table in {LOCKS}/registry.rs\n\n\
          try it, after each change:\n  \
          LOCKWRIGHT_ONLY={locks} cargo try bench --on x5-4 --workload locktorture --threads 72 --lock {locks}\n\n\
          see what it lacks before it is merged: cargo xtask tidy; docs/adding-a-lock.md explains it"
@@ -119,15 +108,13 @@ fn write(root: &Path, request: &Request) -> Result<(), String> {
     let read = |path: &PathBuf| {
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    let page = root.join(DIAGRAM);
-    let (text, table, layers) = (read(&lib)?, read(&registry)?, read(&page)?);
+    let (text, table) = (read(&lib)?, read(&registry)?);
     if table.contains(&format!("\"{}\"", request.name)) {
         return Err(format!("a lock is called `{}` already: give another name", request.name));
     }
     let files = [
         (registry, request.registered(&table)?),
         (lib, request.declared(&text)?),
-        (page, request.layered(&layers)?),
         (path, request.source()),
     ];
     for (path, text) in files {
@@ -164,15 +151,11 @@ mod tests {
         let read = |file: &str| fs::read_to_string(root.join(LOCKS).join(file)).expect("a file");
         let polite = request("polite");
         let lib = polite.declared(&read("lib.rs")).expect("there is a place");
-        let (platform, new) = (lib.find("pub mod platform;"), lib.find("pub mod polite;"));
-        assert!(platform < new && new < lib.find("pub mod qrwlock;"));
+        let (before, new) = (lib.find("pub mod mcs;"), lib.find("pub mod polite;"));
+        assert!(before < new && new < lib.find("pub mod registry;"));
         let registry = polite.registered(&read("registry.rs")).expect("there is a place");
         let (new, broken) = (registry.find("polite: \"polite\""), registry.find(ROW_BEHIND));
         assert!(registry.find("osq: \"osq\"") < new && new < broken);
-        let page = fs::read_to_string(root.join(DIAGRAM)).expect("the page");
-        let page = polite.layered(&page).expect("there is a place");
-        let layer = page.lines().find(|line| line.starts_with("spinning: "));
-        assert!(layer.is_some_and(|line| line.contains(" unfair polite -> ")));
     }
 
     #[test]

@@ -6,9 +6,9 @@
 //! count, and all of the lock crate where the lock is not in the registry.
 
 use super::hash_of;
+use crate::packages::{LIBRARIES, below_sources};
 use crate::tidy::Source;
 use crate::tidy::graph::{Arrow, Place, Tree, arrows, imports};
-use crate::weaken::CRATE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -68,7 +68,7 @@ impl<'a> Sources<'a> {
         let locked = std::fs::read_to_string(root.join("Cargo.lock"));
         let locked = locked.map_err(|error| format!("Cargo.lock cannot be read: {error}"))?;
         let build = hash_of([String::from_utf8_lossy(&rustc.stdout), locked.into()]);
-        let tree = Tree::of(&format!("{CRATE}lib.rs"), all);
+        let tree = Tree::of_locks(all);
         let (mut uses, mut rows) = (BTreeMap::<_, BTreeSet<_>>::new(), Vec::new());
         for Arrow { from, to, line, .. } in arrows(&tree) {
             let [from, to] = [&from, &to].map(|path| module_of(&source(all, path).path));
@@ -91,7 +91,7 @@ impl<'a> Sources<'a> {
             of_all.map(|of_all| of_all.into_iter().flatten().collect::<BTreeSet<_>>())
         });
         let modules = modules.flatten();
-        let counts = |path: &str| match path.strip_prefix(CRATE) {
+        let counts = |path: &str| match below_sources(path) {
             Some(_) if modules.is_none() => true,
             Some(_) if modules.as_ref().is_some_and(|it| it.contains(module_of(path))) => true,
             _ => item.files.iter().any(|begin| path.starts_with(&**begin)),
@@ -110,7 +110,7 @@ impl<'a> Sources<'a> {
 
     /// The modules that can decide what a lock does; `None` if that is not known.
     fn modules(&self, lock: &str) -> Option<BTreeSet<&'a str>> {
-        let registry = self.all.iter().find(|it| it.path == format!("{CRATE}registry.rs"))?;
+        let registry = self.all.iter().find(|it| below_sources(&it.path) == Some("registry.rs"))?;
         let name = format!("\"{lock}\"");
         let first = registry.text.lines().position(|line| line.contains(&name))?;
         let length = registry.text.lines().skip(first).position(|line| line.ends_with("\";"))?;
@@ -136,7 +136,7 @@ impl<'a> Sources<'a> {
 /// What the compiler sees of a file: no comments and, in the lock crate, no tests.
 fn code_of(source: &Source) -> String {
     let code = source.code();
-    let is_of_locks = source.path.starts_with(CRATE);
+    let is_of_locks = below_sources(&source.path).is_some();
     let length = if is_of_locks { code.tests_begin() } else { code.lines.len() };
     let lines = code.lines.iter().zip(&code.literals).take(length);
     let lines = lines.flat_map(|(code, literals)| [code.trim_end(), literals.trim_end()]);
@@ -155,7 +155,7 @@ fn is_client(path: &str) -> bool {
 
 /// The module that a file of the lock crate is part of.
 fn module_of(path: &str) -> &str {
-    let path = path.strip_prefix(CRATE).unwrap_or(path);
+    let path = below_sources(path).unwrap_or(path);
     let path = path.strip_suffix(".rs").unwrap_or(path);
     let is_in = |part: &&&str| {
         path.strip_prefix(**part).is_some_and(|it| it.is_empty() || it.starts_with('/'))
@@ -174,8 +174,9 @@ fn modules_of_client<'a>(client: &Source, tree: &Tree<'a>) -> BTreeSet<&'a str> 
         Syntax::Use(it) => imports(&it.tree),
         _ => Vec::new(),
     });
-    let of_locks = imported.filter(|it| it.path.first().is_some_and(|it| it == "lockwright"));
-    let places = of_locks.map(|import| tree.resolve(0, &import.path[1..]));
+    let is_of_locks = |it: &String| LIBRARIES.contains(&&**it);
+    let of_locks = imported.filter(|it| it.path.first().is_some_and(is_of_locks));
+    let places = of_locks.map(|import| tree.resolve(0, &import.path));
     let module = |place| match place {
         Place::Outside => None,
         Place::Item(at) | Place::Module(at) | Place::Inside(at) => {
@@ -189,7 +190,7 @@ fn modules_of_client<'a>(client: &Source, tree: &Tree<'a>) -> BTreeSet<&'a str> 
 mod tests {
     use super::*;
     use crate::tidy::files;
-    use lockwright::registry::LOCKS;
+    use lockwright_catalog::registry::LOCKS;
 
     fn with_sources(test: impl FnOnce(&Sources<'_>)) {
         let all = files::read_all(&crate::root());
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_lock_reaches_what_it_is_made_of_and_no_other_lock() {
         with_sources(|sources| {
-            let reaches = |lock: &str, file: &str| sources.reaches(lock, &format!("{CRATE}{file}"));
+            let reaches = |lock: &str, file: &str| sources.reaches(lock, file);
             for (lock, file) in [
                 ("ticket", "ticket.rs"),
                 ("ticket", "platform/atomic.rs"),
@@ -236,8 +237,11 @@ mod tests {
     fn a_hash_changes_with_the_files_the_name_and_the_text_of_a_check_and_with_nothing_else() {
         let mut all = files::read_all(&crate::root());
         // Those that are looked at, since reading takes time.
-        let files = ["crates/locks/src/", "crates/model/src/checks.rs", "crates/sim/src/lib.rs"];
-        all.retain(|it| files.iter().any(|begin| it.path.starts_with(begin)));
+        let files = ["crates/model/src/checks.rs", "crates/sim/src/lib.rs"];
+        all.retain(|it| {
+            below_sources(&it.path).is_some()
+                || files.iter().any(|begin| it.path.starts_with(begin))
+        });
         let hash_with = |name: &str, text: &str, changed: &str, line: &str| {
             let change = |it: &Source| match it.path == changed {
                 true => Source::new(changed, format!("{line}\n{}", it.text)),
@@ -251,12 +255,12 @@ mod tests {
         };
         let hash = |name, text, changed| hash_with(name, text, changed, "const MORE: &str = \"\";");
         let same = hash("mutant 1", "Relaxed", "");
-        let ticket = "crates/locks/src/ticket.rs";
+        let ticket = "crates/linux/src/ticket.rs";
         assert_eq!(hash_with("mutant 1", "Relaxed", ticket, "// A comment."), same);
-        for other in ["crates/locks/src/mcs.rs", "crates/sim/src/lib.rs"] {
+        for other in ["crates/catalog/src/mcs.rs", "crates/sim/src/lib.rs"] {
             assert_eq!(hash("mutant 1", "Relaxed", other), same, "{other}");
         }
-        for other in [ticket, "crates/model/src/checks.rs", "crates/locks/src/registry.rs"] {
+        for other in [ticket, "crates/model/src/checks.rs", "crates/catalog/src/registry.rs"] {
             assert_ne!(hash("mutant 1", "Relaxed", other), same, "{other}");
         }
         assert_ne!(hash("mutant 2", "Relaxed", ""), same);

@@ -2,31 +2,32 @@
 
 use super::code::words;
 use super::{Finding, Source};
+use crate::packages::below_sources;
 use std::collections::BTreeSet;
 
-const CRATE: &str = "crates/locks/src/";
 /// The platform of programs: it implements what the rest of the crate has to ask for.
-const CORE: [&str; 2] = ["crates/locks/src/native/", "crates/locks/src/hardware/"];
+const PLATFORM: [&str; 3] = ["native/", "hardware/", "hq/native.rs"];
 /// How far above an access its comment may be.
 const LINES_ABOVE: usize = 6;
 const ORDERINGS: &[&str] = &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// The lines of lock code that are not tests, with their numbers counted from 0.
 fn lock_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
-    lines_below(source, CRATE)
-        .filter(|_| !CORE.iter().any(|folder| source.path.starts_with(folder)))
+    let below = below_sources(&source.path).unwrap_or_default();
+    lines(source).filter(|_| !PLATFORM.iter().any(|folder| below.starts_with(folder)))
 }
 
-/// The lines of code below `folder` that are not tests, with their numbers counted from 0.
-fn lines_below<'a>(source: &'a Source, folder: &str) -> impl Iterator<Item = (usize, &'a str)> {
-    let end = if source.path.starts_with(folder) { source.code().tests_begin() } else { 0 };
+/// The lines of code of the packages with locks that are not tests, with their numbers counted from 0.
+fn lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    let is_theirs = below_sources(&source.path).is_some();
+    let end = if is_theirs { source.code().tests_begin() } else { 0 };
     source.code().lines[..end.min(source.code().lines.len())].iter().map(String::as_str).enumerate()
 }
 
 /// Where code names an ordering, other than to import it.
 fn uses_of_orderings(source: &Source) -> impl Iterator<Item = usize> {
     let mut in_import = false;
-    lines_below(source, CRATE).filter_map(move |(at, line)| {
+    lines(source).filter_map(move |(at, line)| {
         let starts_import = words(line).find(|word| *word != "pub") == Some("use");
         let is_import = in_import || starts_import;
         in_import = is_import && !line.contains(';');
@@ -81,12 +82,16 @@ fn is_id(word: &str) -> bool {
         && characters.all(|c| c.is_ascii_digit())
 }
 
-/// The file itself, and what documents its module: README.md and mod.rs here and further up.
+/// The file itself, and what documents its module: README.md and mod.rs here and further up. A module can be in two
+/// packages: that of the queued spinlock is.
 fn documents<'a>(source: &'a Source, all: &'a [Source]) -> impl Iterator<Item = &'a Source> {
+    fn below(path: &str) -> &str {
+        below_sources(path).unwrap_or(path)
+    }
     let is_above = |document: &&Source| {
-        let Some((directory, name)) = document.path.rsplit_once('/') else { return false };
+        let Some((directory, name)) = below(&document.path).rsplit_once('/') else { return false };
         let is_document = name == "README.md" || name == "mod.rs";
-        is_document && source.path.starts_with(&format!("{directory}/"))
+        is_document && below(&source.path).starts_with(&format!("{directory}/"))
     };
     std::iter::once(source).chain(all.iter().filter(is_above))
 }
@@ -109,12 +114,12 @@ pub fn no_access_is_seq_cst(source: &Source, _: &[Source]) -> Vec<Finding> {
 /// The files that may pass time without a word to wait for: the spinners of the mutex and of the semaphore, which look
 /// at another thread, the back-off after a `cond_load`, and the reference locks if there is no queue node.
 const DELAYS: [&str; 5] =
-    ["mcs.rs", "queue/patience.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
+    ["queue/mod.rs", "queue/patience.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
 
 /// Waits are `cond_load`s, so that every platform can make them its own.
 pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding> {
     const PAUSES: &[&str] = &["spin_loop", "cpu_relax", "relax", "yield_now"];
-    let may_delay = DELAYS.iter().any(|file| source.path == format!("{CRATE}{file}"));
+    let may_delay = below_sources(&source.path).is_some_and(|it| DELAYS.contains(&it));
     let is_wait = |(at, line): &(usize, &str)| {
         let delays = || !may_delay && line.contains("::delay(") && is_in_loop(source, *at);
         words(line).any(|word| PAUSES.contains(&word)) || delays()
@@ -170,7 +175,7 @@ pub fn masks_stay_with_their_word(source: &Source, all: &[Source]) -> Vec<Findin
     let is_beside_word = source
         .path
         .match_indices('/')
-        .any(|(at, _)| source.path.starts_with(CRATE) && has_word(&source.path[..at]));
+        .any(|(at, _)| below_sources(&source.path).is_some() && has_word(&source.path[..at]));
     if !is_beside_word || source.path.ends_with("/word.rs") {
         return Vec::new();
     }
@@ -212,7 +217,7 @@ mod tests {
             (PATH, &too_far, &[9]),
             (PATH, "use a::{\n    Acquire,\n    Relaxed,\n};", &[]),
             (PATH, "#[cfg(test)]\nmod t { fn f() { a.load(Relaxed); } }", &[]),
-            ("crates/locks/src/native/some.rs", "a.load(Relaxed);", &[1]),
+            ("crates/core/src/native/some.rs", "a.load(Relaxed);", &[1]),
             ("crates/sim/src/some.rs", "a.load(Relaxed);", &[]),
         ] {
             assert_eq!(lines(every_ordering_has_a_reason, path, text), found, "{path}: {text}");
@@ -243,7 +248,7 @@ mod tests {
 
     #[test]
     fn seq_cst_waits_by_hand_and_slow_paths_that_are_not_out_of_line_are_found() {
-        let native = "crates/locks/src/native/barrier.rs";
+        let native = "crates/core/src/native/barrier.rs";
         let delay = "loop {\n    P::delay(64);\n}";
         let pause = "impl A for B {\n    fn f() {\n        loop {\n        }\n        P::delay(64);\n    }\n}";
         let cold = "/// Waits.\n#[cold]\n#[inline(never)]\npub fn lock_slowpath() {}";
@@ -254,7 +259,7 @@ mod tests {
             (no_wait_is_written_by_hand, PATH, "while a.get() {\n    spin_loop();\n}", &[2]),
             (no_wait_is_written_by_hand, PATH, "a.cond_load(Relaxed, |a| a == 0);", &[]),
             (no_wait_is_written_by_hand, PATH, delay, &[2]),
-            (no_wait_is_written_by_hand, "crates/locks/src/mcs.rs", delay, &[]),
+            (no_wait_is_written_by_hand, "crates/core/src/queue/mod.rs", delay, &[]),
             (
                 no_wait_is_written_by_hand,
                 PATH,

@@ -43,7 +43,6 @@ const RULES: &[Rule] = &[
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
     statics::every_static_says_what_a_child_finds,
-    graph::layers_are_those_of_the_diagram,
     registry::a_lock_has_its_rows,
     registry::a_lock_has_its_documentation,
     registry::every_ordering_is_watched,

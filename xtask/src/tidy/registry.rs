@@ -1,11 +1,11 @@
 //! Rules about locks as a whole: what a lock has besides its row in the registry.
 
 use super::{Finding, Source};
+use crate::packages::below_sources;
 use crate::weaken;
 use lockwright_zoo::Bug;
 
-const CRATE: &str = "crates/locks/src/";
-const REGISTRY: &str = "crates/locks/src/registry.rs";
+const REGISTRY: &str = "crates/catalog/src/registry.rs";
 const GOLDEN: &str = "crates/sim/tests/it/golden.rs";
 
 /// A row of the registry, as it stands in the source.
@@ -65,7 +65,7 @@ pub fn a_lock_has_its_rows(source: &Source, all: &[Source]) -> Vec<Finding> {
 
 /// The module of a lock begins with a diagram, a table of states and a table of orderings.
 pub fn a_lock_has_its_documentation(source: &Source, all: &[Source]) -> Vec<Finding> {
-    let Some(below) = source.path.strip_prefix(CRATE) else { return Vec::new() };
+    let Some(below) = below_sources(&source.path) else { return Vec::new() };
     let module = below.strip_suffix("/mod.rs").or_else(|| below.strip_suffix(".rs"));
     let Some(registry) = registry(all).filter(|_| module.is_some()) else { return Vec::new() };
     let is_it = |row: &Row<'_>| row.class != "Busted" && row.module == module;
@@ -88,7 +88,7 @@ pub fn a_lock_has_its_documentation(source: &Source, all: &[Source]) -> Vec<Find
 
 /// A check fails if an ordering of the file is weakened.
 pub fn every_ordering_is_watched(source: &Source, all: &[Source]) -> Vec<Finding> {
-    let Some(below) = source.path.strip_prefix(CRATE).filter(|_| source.is_rust()) else {
+    let Some(below) = below_sources(&source.path).filter(|_| source.is_rust()) else {
         return Vec::new();
     };
     let module = below.split(['/', '.']).next().unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn every_ordering_is_watched(source: &Source, all: &[Source]) -> Vec<Finding
 
 /// A lock is in the registry.
 pub fn every_lock_is_registered(source: &Source, all: &[Source]) -> Vec<Finding> {
-    let Some(below) = source.path.strip_prefix(CRATE).filter(|_| source.is_rust()) else {
+    let Some(below) = below_sources(&source.path).filter(|_| source.is_rust()) else {
         return Vec::new();
     };
     let module = below.split(['/', '.']).next().unwrap_or_default();
@@ -178,7 +178,7 @@ mod tests {
         let text = "use core::sync::atomic::Ordering::Acquire;\n\
                     // ordering: Acquire; R1.\nself.word.load(Acquire);\n";
         for (path, count) in [("rude.rs", 1), ("unfair.rs", 0), ("qspinlock/queue.rs", 0)] {
-            let source = Source::new(format!("{CRATE}{path}"), text);
+            let source = Source::new(format!("crates/core/src/{path}"), text);
             assert_eq!(every_ordering_is_watched(&source, &[]).len(), count, "{path}");
         }
     }

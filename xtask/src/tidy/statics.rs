@@ -2,18 +2,17 @@
 
 use super::code::words;
 use super::{Finding, Source};
+use crate::packages::below_sources;
 use std::collections::BTreeMap;
 
-const CRATE: &str = "crates/locks/src/";
-const TABLE: &str = "crates/locks/src/native/README.md";
+const TABLE: &str = "crates/core/src/native/README.md";
 /// The macros of such statics, in which their names are variables.
 const MACROS: [&str; 3] = ["native/per_process.rs", "native/per_thread.rs", "native/table.rs"];
 
 /// The statics of a file that may change, by name, and where they are: `static NAME: Type`, `NAME at "symbol"` in a
 /// macro, and `const NAME: Table<...>`. What a static refers to does not change.
 fn statics(source: &Source) -> BTreeMap<String, usize> {
-    let Some(below) = source.path.strip_prefix(CRATE).filter(|below| !MACROS.contains(below))
-    else {
+    let Some(below) = below_sources(&source.path).filter(|below| !MACROS.contains(below)) else {
         return BTreeMap::new();
     };
     let module = below.trim_end_matches(".rs").trim_end_matches("/mod");
@@ -78,7 +77,7 @@ mod tests {
     /// What the rule says about a file and a table with rows of these names.
     fn said(text: &str, names: &[&str]) -> Vec<String> {
         let rows: String = names.iter().map(|name| format!("| `{name}` | gone |\n")).collect();
-        let all = [Source::new(format!("{CRATE}native/den.rs"), text), Source::new(TABLE, rows)];
+        let all = [Source::new("crates/core/src/native/den.rs", text), Source::new(TABLE, rows)];
         let found = all.iter().flat_map(|it| every_static_says_what_a_child_finds(it, &all));
         found.map(|it| format!("{}: {}", it.line, it.message)).collect()
     }

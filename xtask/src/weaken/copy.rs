@@ -3,8 +3,9 @@
 //! Each site asks a generated module what it should be. The module knows from the environment, so
 //! one build serves all mutants, and the product knows nothing of it.
 
-use super::scan::{CRATE, Site, What, lock_files};
+use super::scan::{Site, What, lock_files};
 use crate::edits::Place;
+use crate::packages::SOURCES;
 use crate::tidy::Source;
 use crate::tidy::files;
 use std::collections::BTreeSet;
@@ -121,7 +122,8 @@ pub fn write(
 ) -> io::Result<()> {
     let mut files: Vec<(String, String)> = vec![("Cargo.toml".into(), manifest(root)?)];
     files.push(("Cargo.lock".into(), fs::read_to_string(root.join("Cargo.lock"))?));
-    files.push((in_copy(&format!("{CRATE}weaken.rs")), MODULE.replace("VARIABLE", VARIABLE)));
+    files
+        .push((in_copy(&format!("{}weaken.rs", SOURCES[0])), MODULE.replace("VARIABLE", VARIABLE)));
     let is_copied = |source: &&Source| COPIED.iter().any(|folder| source.path.starts_with(folder));
     let weakened: BTreeSet<_> = lock_files(all).map(|source| &source.path).collect();
     for source in all.iter().filter(is_copied) {
@@ -136,12 +138,14 @@ pub fn write(
             "crates/zoo/src/lib.rs" => {
                 source.text.replace("IS_COPY: bool = false", "IS_COPY: bool = true")
             }
-            "crates/locks/src/lib.rs" => {
+            path if SOURCES.iter().any(|folder| path == format!("{folder}lib.rs")) => {
                 // An edit leaves something unused now and then, and has parentheses, needed or not.
                 let text = weakenable(source, sites, edits);
-                format!(
-                    "#![allow(unused, unreachable_code, missing_docs)]\n{text}\npub mod weaken;\n"
-                )
+                let module = match path.starts_with(SOURCES[0]) {
+                    true => "pub mod weaken;",
+                    false => "use lockwright_core::weaken;",
+                };
+                format!("#![allow(unused, unreachable_code, missing_docs)]\n{text}\n{module}\n")
             }
             _ if is_edited || weakened.contains(&source.path) => weakenable(source, sites, edits),
             _ => source.text.clone(),

@@ -16,13 +16,14 @@ use crate::edits;
 use crate::limit::is_interrupted;
 use crate::options::not_an_option;
 use crate::output::{self, Place, say};
+use crate::packages::below_sources;
 use crate::record::{self, Item, Record};
 use crate::tidy::{Source, files};
 use crate::workers::on_all;
 use report::{Document, MutantReport, Verdict};
 use run::{Findings, Runner};
 use scan::Complaint;
-pub use scan::{CRATE, Site, scan as sites_of};
+pub use scan::{Site, scan as sites_of};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -91,7 +92,7 @@ impl Request {
         match &self.only {
             Some(only) if !is_there(only) => {
                 let such_as = "name one, such as `--only qspinlock/queue.rs`";
-                Err(format!("`{only}` is not a file in {CRATE}; {such_as}"))
+                Err(format!("`{only}` is not a file of the locks; {such_as}"))
             }
             _ => Ok(()),
         }
@@ -244,13 +245,13 @@ fn mutants(sites: &[Site], request: &Request) -> Result<Vec<Mutant>, String> {
             Some(before) if sites[before].path == site.path => in_file + 1,
             _ => 1,
         };
-        let path = site.path.trim_start_matches(CRATE);
+        let path = below_sources(&site.path).unwrap_or_default();
         let checker = checker_of(path).ok_or_else(|| {
             let what = "has orderings and no checker; add it to xtask/src/weaken/table.rs";
             format!("{} {what}", site.path)
         })?;
         if request.wants(site) {
-            let file = site.path.trim_start_matches(CRATE);
+            let file = path;
             let becomes = |to: &str| if to.is_empty() { "removed".into() } else { to.to_string() };
             let name = |to| format!("mutant {file} {in_file} {}", becomes(to));
             let mutant = |to| Mutant { name: name(to), site: number, to, checker };

@@ -1,11 +1,11 @@
 //! Finding the sites: every ordering and every barrier that the lock crate names.
 
+use crate::packages::below_sources;
 use crate::tidy::Source;
 use crate::tidy::locks::{has_id_in_table, ids_in_comment};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Where the locks are.
-pub const CRATE: &str = "crates/locks/src/";
 /// The orderings that can be weakened.
 const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 /// The calls that order without accessing anything.
@@ -86,9 +86,9 @@ pub struct Complaint {
     pub message: String,
 }
 
-/// The files of the lock crate.
+/// The files of the packages with locks.
 pub fn lock_files(all: &[Source]) -> impl Iterator<Item = &Source> {
-    all.iter().filter(|source| source.path.starts_with(CRATE) && source.path.ends_with(".rs"))
+    all.iter().filter(|source| below_sources(&source.path).is_some() && source.is_rust())
 }
 
 /// The sites of one file, in order, and what is wrong with them. `all` is where tables are.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// The committed list.
-pub const FILE: &str = "crates/locks/survivors.toml";
+pub const FILE: &str = "crates/catalog/survivors.toml";
 
 /// One mutant that may survive.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,6 +1,6 @@
 //! Which checks are there for which file.
 
-use lockwright::registry::LOCKS;
+use lockwright_catalog::registry::LOCKS;
 
 /// Who looks for the difference that a mutant makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
 const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
+const PERCPU: &[&str] = &["percpu-rwlock-in_slots", "percpu-rwlock"];
 
 /// Readers that steal or spin; the skips and the flag of a release, which are of some policies only;
 /// spinners in turns; what programs have.
@@ -49,7 +50,7 @@ const fn law(name: &'static str) -> Test {
     Test { program: &["lockwright-clients", "--test", "native"], name }
 }
 const fn unit(name: &'static str) -> Test {
-    Test { program: &["lockwright", "--lib"], name }
+    Test { program: &["lockwright-core", "--features", "std", "--lib"], name }
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts. A module that is
@@ -57,7 +58,8 @@ const fn unit(name: &'static str) -> Test {
 const CHECKERS: &[(&str, Checker)] = &[
     ("platform/is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("rwlock/", Checker::Loom(RWLOCK)),
-    ("percpu_rwlock/", Checker::Loom(&["percpu-rwlock-in_slots", "percpu-rwlock"])),
+    ("percpu_rwlock/", Checker::Loom(PERCPU)),
+    ("readers/", Checker::Loom(PERCPU)),
     ("rwsem/", Checker::Loom(RWSEM)),
     ("park/", Checker::Loom(&["mutex"])),
     ("park/granting.rs", Checker::Loom(&["semaphore"])),

@@ -10,12 +10,13 @@ mod tested;
 
 use crate::options::not_an_option;
 use crate::output::{self, Place, say};
+use crate::packages::SOURCES;
 use crate::record::{self, Item, Record};
 use crate::tidy::{Source, files};
 use crate::weaken;
 use crate::workers::on_all;
 use checker::{How, Job, Said};
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
 use lockwright_zoo::{Bug, Checker};
 use report::{Document, Row};
 use std::collections::BTreeSet;
@@ -132,10 +133,10 @@ fn item(bug: &'static Bug) -> Item<'static> {
     let of_checkers = bug.seen.by.iter().flat_map(|checker| match checker {
         Checker::Loom | Checker::Shuttle => &["model/src/"][..],
         Checker::Explore | Checker::Fairness | Checker::Explored => &["sim/", "cells/src/"],
-        Checker::Native => &["locks/tests/"],
+        Checker::Native => &["catalog/tests/"],
     });
     let of_tests = bug.tests.iter().map(|test| test.package.trim_start_matches("lockwright-"));
-    let of_edits = bug.edits.iter().map(|edit| format!("{}{}", weaken::CRATE, edit.file));
+    let of_edits = bug.edits.iter().flat_map(|edit| SOURCES.map(|it| format!("{it}{}", edit.file)));
     let files = always.iter().chain(of_checkers).copied().chain(of_tests);
     let files = files.map(|it| format!("crates/{it}").replace("crates/../", "")).chain(of_edits);
     // A test of a package runs more than the locks of the bug.

@@ -73,8 +73,8 @@ impl Tests {
     fn cargo(&self, package: &str, program: &[&str]) -> Command {
         let mut command = Command::new("cargo");
         command.args(["test", "--package", package]).args(program);
-        if package == "lockwright" {
-            command.args(["--features", "internals"]);
+        if package == "lockwright-catalog" {
+            command.args(["--features", "std"]);
         }
         command.arg("--manifest-path").arg(self.copy.join("Cargo.toml"));
         command.arg("--target-dir").arg(&self.target).env_remove(copy::VARIABLE);

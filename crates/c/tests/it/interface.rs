@@ -72,7 +72,7 @@ fn the_libraries_show_the_functions_of_the_header_and_nothing_else() {
 }
 
 /// The statics that copies share, and their sizes on 64-bit processors. **If one changes, or what is in one, raise the
-/// number in their names** (`crates/locks/src/native/per_process.rs`).
+/// number in their names** (`crates/core/src/native/per_process.rs`).
 const SHARED: [(&str, u64); 20] = [
     ("barrier_mode", 1),
     ("barrier_refused", 1),
@@ -136,7 +136,7 @@ fn a_static_of_which_each_copy_has_its_own_has_a_reason() {
     let names = run(nm);
     let name = |line: &str| {
         let (kind, name) = line.split_once(' ')?.1.split_once(' ')?;
-        let name = name.strip_prefix("lockwright::native::")?.trim_end_matches("::CELLS");
+        let name = name.strip_prefix("lockwright_core::native::")?.trim_end_matches("::CELLS");
         "bBdD".contains(kind).then(|| name.to_owned())
     };
     let own: BTreeSet<_> = names.lines().filter_map(name).collect();
@@ -211,7 +211,7 @@ fn the_header_and_the_documents_for_rust_list_the_same_system_calls() {
     };
     let of_header = calls("include/lockwright.h", " * A filter has to allow", "*/");
     assert!(of_header.contains("futex"), "{of_header:?}");
-    let prepare = ("../locks/src/native/mod.rs", "/// A filter has to allow", "/// Where a filter");
+    let prepare = ("../core/src/native/mod.rs", "/// A filter has to allow", "/// Where a filter");
     let migrating =
         ("../../docs/migrating.md", "before you install the filter. Allow", "If a filter");
     for (document, begin, end) in [prepare, migrating] {

@@ -1,6 +1,6 @@
 //! Noticing that an owner was not alone, and a reader not only with readers.
 
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -158,10 +158,10 @@ impl<L: RawLock> RawLock for Checked<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright::busted::BustedLock;
-    use lockwright::native::Native;
-    use lockwright::ticket::TicketLock;
+    use lockwright_catalog::busted::BustedLock;
     use lockwright_clients::plain_rw::PlainRwLock;
+    use lockwright_core::native::Native;
+    use lockwright_linux::ticket::TicketLock;
 
     /// The intrusions that another thread sees meanwhile.
     fn elsewhere(what: impl FnOnce() + Send) -> u64 {

@@ -5,9 +5,9 @@
 //! Within a floor the two widths are equal: some processors let a locked access wait for a store of another width.
 
 use crate::subject::FLOORS;
-use lockwright::native::Native;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LockRow, LockVisitor};
+use lockwright_catalog::registry::{LockRow, LockVisitor};
+use lockwright_core::native::Native;
+use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 
 /// Calls `visitor` with the type of a floor.

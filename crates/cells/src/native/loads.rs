@@ -12,11 +12,11 @@ use crate::erased::{self, AskCondvar, AskLockUntil, CapableVisitor, ErasedType, 
 use crate::latency::Timed;
 use crate::starved::Starved;
 use crate::stress::{Exercised, Stress};
-use lockwright::capabilities::{CondvarLock, TimedLock};
-use lockwright::native::Native;
-use lockwright::platform::{Clock, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::{LockRow, LockVisitor};
+use lockwright_catalog::capabilities::{CondvarLock, TimedLock};
+use lockwright_catalog::registry::{LockRow, LockVisitor};
+use lockwright_core::native::Native;
+use lockwright_core::platform::{Clock, Zeroed};
+use lockwright_core::raw::RawLock;
 use lockwright_peers::upgrade_of;
 use lockwright_workloads::{
     LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,
@@ -380,7 +380,7 @@ mod tests {
     use crate::native::affinity::allowed_cpus;
     use crate::native::run::{ThreadPlan, run_threads};
     use crate::subject::Subject;
-    use lockwright::busted::BustedRwLock;
+    use lockwright_catalog::busted::BustedRwLock;
     use lockwright_clients::plain_rw::PlainRwLock;
     use std::time::Duration;
 

@@ -4,10 +4,10 @@ use super::floor;
 use crate::cell::Needs;
 use crate::erased::{AskCondvar, AskLockUntil};
 use crate::subject::{Subject, SubjectOrigin};
-use lockwright::native::Native;
-use lockwright::platform::{Counters as _, Placement as _};
-use lockwright::raw::{FairnessThreshold, Order, RawLock};
-use lockwright::registry::{self, CondvarVisitor, LockRow, LockVisitor, TimedVisitor};
+use lockwright_catalog::registry::{self, CondvarVisitor, LockRow, LockVisitor, TimedVisitor};
+use lockwright_core::native::Native;
+use lockwright_core::platform::{Counters as _, Placement as _};
+use lockwright_core::raw::{FairnessThreshold, Order, RawLock};
 
 /// Calls `visitor` with the type of `subject`.
 pub fn visit<V: LockVisitor<Native>>(subject: Subject, visitor: V) -> V::Output {

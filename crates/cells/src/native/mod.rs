@@ -28,8 +28,8 @@ use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::subject::{Subject, SubjectOrigin};
-use lockwright::native::{Native, set_tunable};
-use lockwright::platform::Placement as _;
+use lockwright_core::native::{Native, set_tunable};
+use lockwright_core::platform::Placement as _;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

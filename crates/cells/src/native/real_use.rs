@@ -4,10 +4,10 @@ use super::run::Load;
 use super::usage::Usage;
 use super::worker::NativeWorker;
 use crate::cell::{CondvarWaits, RealUse};
-use lockwright::capabilities::{CondvarLock, TimedLock};
-use lockwright::native::Native;
-use lockwright::platform::Zeroed;
-use lockwright::raw::RawLock;
+use lockwright_catalog::capabilities::{CondvarLock, TimedLock};
+use lockwright_core::native::Native;
+use lockwright_core::platform::Zeroed;
+use lockwright_core::raw::RawLock;
 use lockwright_workloads::{
     LockAndValue, Worker, attempts, lru, map, pingpong, queue, sections, shards,
 };

@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::latency::{Waited, take_waits};
 use crate::starved::Starved;
 use crate::stress::{Exercised, Stress};
-use lockwright::native::{count_events, event_count, reset_events};
+use lockwright_core::native::{count_events, event_count, reset_events};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier};

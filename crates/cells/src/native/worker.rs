@@ -5,7 +5,7 @@ use super::gate::Gate;
 use super::usage::Usage;
 use crate::latency::take_waits;
 use crate::random::SplitMix;
-use lockwright::native::Native;
+use lockwright_core::native::Native;
 use lockwright_workloads::Worker;
 use std::time::{Duration, Instant};
 

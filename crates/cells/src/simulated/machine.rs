@@ -9,9 +9,9 @@ use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::native::locks;
 use crate::subject::{Subject, SubjectOrigin};
-use lockwright::raw::{FairnessThreshold, RawLock};
-use lockwright::registry::{self, LockRow, LockVisitor};
-use lockwright::tunables::Tunable;
+use lockwright_catalog::registry::{self, LockRow, LockVisitor};
+use lockwright_core::raw::{FairnessThreshold, RawLock};
+use lockwright_core::tunables::Tunable;
 use lockwright_sim::machine::{
     Calibration, Machine, MachineError, MachineFile, Parameters, ThreadPlacement,
 };

@@ -6,10 +6,10 @@ use super::stage::{Parts, SimStage};
 use super::worker::SimWorker;
 use crate::cell::RealUse;
 use crate::erased::{AskCondvar, AskLockUntil, CapableVisitor, ErasedType};
-use lockwright::capabilities::{CondvarLock, TimedLock};
-use lockwright::platform::Zeroed;
-use lockwright::raw::RawLock;
-use lockwright::registry::{self, LockRow};
+use lockwright_catalog::capabilities::{CondvarLock, TimedLock};
+use lockwright_catalog::registry::{self, LockRow};
+use lockwright_core::platform::Zeroed;
+use lockwright_core::raw::RawLock;
 use lockwright_sim::Sim;
 use lockwright_workloads::{
     LockAndValue, Worker, attempts, lru, map, pingpong, queue, sections, shards,

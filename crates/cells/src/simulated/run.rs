@@ -8,10 +8,10 @@ use crate::cell::{EventCounts, Purpose, Workload};
 use crate::erased::{self, ErasedType, ErasedVisitor, erase, erase_in_larger};
 use crate::latency::{Timed, Waited, take_waits};
 use crate::stress::Exercised;
-use lockwright::platform::{Cells, Zeroed};
-use lockwright::queue::NODES_PER_CPU;
-use lockwright::raw::{Order, RawLock};
-use lockwright::registry::{LockRow, LockVisitor};
+use lockwright_catalog::registry::{LockRow, LockVisitor};
+use lockwright_core::platform::{Cells, Zeroed};
+use lockwright_core::queue::NODES_PER_CPU;
+use lockwright_core::raw::{Order, RawLock};
 use lockwright_sim::{Arena, Checks, Config, NodesMode, RunReport, Sim, Simulation};
 use lockwright_workloads::{
     LockAndValue, aim7, counter, handoff, kbuild, lock2, locktorture, open1, readrandom,

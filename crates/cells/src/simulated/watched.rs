@@ -1,6 +1,6 @@
 //! Locks that tell the checkers of a run what is done with them.
 
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::raw::{Order, RawLock};
 use lockwright_sim::watch;
 
 /// A lock that tells the checkers what is done with it.
@@ -85,7 +85,7 @@ impl<L: RawLock> RawLock for Watched<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright::busted::BustedRwLock;
+    use lockwright_catalog::busted::BustedRwLock;
     use lockwright_clients::plain_rw::PlainRwLock;
     use lockwright_sim::machine::Machine;
     use lockwright_sim::{
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn where_to_read_is_to_own_a_reader_breaks_nothing_either() {
-        let report = oversubscribed::<lockwright::ticket::TicketLock<Sim>>();
+        let report = oversubscribed::<lockwright_linux::ticket::TicketLock<Sim>>();
         assert_eq!(report.failures, []);
         assert!(report.ops.iter().all(|&ops| ops > 1), "{:?}", report.ops);
     }

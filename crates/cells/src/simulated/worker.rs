@@ -1,7 +1,7 @@
 //! The simulated threads of a workload.
 
 use crate::stress::Exercised;
-use lockwright::platform::{Cells, Sleeping};
+use lockwright_core::platform::{Cells, Sleeping};
 use lockwright_sim::{Sim, thread};
 use lockwright_workloads::Worker;
 use lockwright_workloads::locktorture::TortureTally;

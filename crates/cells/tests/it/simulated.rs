@@ -1,11 +1,11 @@
 //! Cells on simulated machines.
 
-use lockwright::events::Event;
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
 use lockwright_cells::cell::{Purpose, Section, Workload};
 use lockwright_cells::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
 use lockwright_cells::stress::{Exercised, Stress};
 use lockwright_clients::due::is_due;
+use lockwright_core::events::Event;
 use lockwright_sim::machine::{Machine, Parameters, PlacementError, ThreadPlacement};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
 use std::sync::Mutex;

@@ -1,10 +1,10 @@
 //! Simulated machines as the commands see them.
 
-use lockwright::raw::FairnessThreshold;
-use lockwright::tunables::{NUMA_OFF, Tunable};
 use lockwright_cells::cell::{CellSpec, LabMachine, On, Purpose, ReaderOrder, Settings, Workload};
 use lockwright_cells::simulated::SimulatedMachine;
 use lockwright_cells::subject::Subject;
+use lockwright_core::raw::FairnessThreshold;
+use lockwright_core::tunables::{NUMA_OFF, Tunable};
 use lockwright_sim::machine::{Calibration, Machine};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 

@@ -1,7 +1,7 @@
 //! A small machine, and clients on it.
 
-use lockwright::platform::Barriers;
 use lockwright_clients::AnyClient;
+use lockwright_core::platform::Barriers;
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use lockwright_sim::{Sim, Simulation, thread, watch};
 use std::cell::Cell;

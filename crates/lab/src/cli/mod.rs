@@ -9,9 +9,9 @@ use crate::commands::{
     torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
-use lockwright::native;
-use lockwright::tunables::Tunable;
 use lockwright_cells::error::Error;
+use lockwright_core::native;
+use lockwright_core::tunables::Tunable;
 use lockwright_report::{DocumentArgs, print};
 use std::process::ExitCode;
 
@@ -241,7 +241,7 @@ fn grouped(command: &clap::Command) -> String {
 mod tests {
     use super::*;
     use clap::Command as Clap;
-    use lockwright::tunables::NUMA_OFF;
+    use lockwright_core::tunables::NUMA_OFF;
 
     const COLUMNS: usize = 80;
     const LINES: usize = 50;

@@ -2,7 +2,7 @@
 
 use super::surroundings::{endures, line, no_text};
 use super::{files_in, lockwright, lockwright_in, stderr, stdout};
-use lockwright::tunables::Tunable;
+use lockwright_core::tunables::Tunable;
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,7 @@
 //! `explore`: what is seeded is found and can be repeated, what is sound holds.
 
 use super::{has_fields, json, lockwright, stderr, stdout};
-use lockwright::registry::LOCKS;
+use lockwright_catalog::registry::LOCKS;
 use lockwright_clients::due::is_due;
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use crate::park::{Mark, ParkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
-use crate::qspinlock::{Fifo, Succession, cna};
+use crate::qspinlock::{Fifo, Succession};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -47,9 +47,6 @@ pub struct RawMutex<P: Cells, S = Fifo, B = ()> {
 /// What may stand between the words of a mutex. In a mutex of zeroes it is all zeroes, too.
 pub trait Between: Default + Send + Sync + 'static {}
 impl<B: Default + Send + Sync + 'static> Between for B {}
-
-/// The mutex whose waiters spin in the order of CNA: those of one NUMA node after another.
-pub type RawCnaMutex<P> = RawMutex<P, cna::Cna<cna::V10>>;
 
 impl<P: ConstCells, S> RawMutex<P, S> {
     /// An unlocked mutex, for statics.
@@ -144,7 +141,6 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     ///
     /// # Safety
     /// The caller holds the lock.
-    #[cfg_attr(any(docsrs, not(feature = "internals")), doc(hidden))]
     #[inline(always)]
     pub unsafe fn unlock_fair_told(&self) -> bool {
         let mark = Mark::<P>::of(&self.state);
@@ -327,12 +323,10 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 
     /// Makes the mark of this lock quiet if nobody sleeps, so that a checker need not wait for that.
-    #[cfg(feature = "internals")]
     pub fn calm(&self) {
         Mark::<P>::of(&self.state).calm();
     }
     /// Returns `true` if this mutex and `other` share a mark.
-    #[cfg(feature = "internals")]
     pub fn shares_bucket_with(&self, other: &Self) -> bool {
         Mark::<P>::of(&self.state).is_shared_with(Mark::of(&other.state))
     }

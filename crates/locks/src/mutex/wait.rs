@@ -26,7 +26,6 @@ pub(crate) enum WokenHow {
 
 impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
-    #[cfg(feature = "internals")]
     pub fn lock_asleep(&self) {
         if !self.take_free() {
             self.sleep(None, WokenHow::No, None);

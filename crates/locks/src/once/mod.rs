@@ -1,6 +1,5 @@
 #![doc = include_str!("README.md")]
 
-#[cfg(feature = "internals")]
 pub mod testing;
 
 use crate::events::Event;

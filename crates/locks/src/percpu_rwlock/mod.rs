@@ -1,11 +1,8 @@
 #![doc = include_str!("README.md")]
 
-pub mod claims;
-mod slot;
-#[cfg(feature = "internals")]
 pub mod testing;
 
-pub use slot::{ReaderPlatform, ReaderSlot};
+pub use lockwright_core::readers::{ReaderPlatform, ReaderSlot, claims};
 
 use crate::events::Event;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look};
@@ -257,7 +254,6 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
     }
 
     /// Returns `true` if no thread holds the lock or waits for it.
-    #[cfg(feature = "internals")]
     pub fn is_untouched(&self) -> bool {
         !self.is_locked() && self.beneath.is_untouched()
     }

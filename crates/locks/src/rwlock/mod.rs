@@ -14,7 +14,7 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use sleepers::{Released, Shared, UNFAIR_NS, serve};
-use word::{GUARD, HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
+use word::{GUARD, HELD, InWord, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 
 /// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself. Ends
 /// the process: `unlocked` and `bump` of `lock_api` take the lock again for a guard that lives on, and a panic from
@@ -238,14 +238,12 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Returns `true` if newcomers are kept out for a thread that waits.
-    #[cfg(feature = "internals")]
     pub fn is_reserved(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) & RESERVED != 0
     }
 
     /// Returns `true` if the lock is as a new one.
-    #[cfg(feature = "internals")]
     pub fn is_untouched(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) == 0

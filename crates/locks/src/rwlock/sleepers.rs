@@ -18,7 +18,7 @@
 //! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
 //! about to be true of it.
 
-use super::word::{GUARD, HELD, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
+use super::word::{GUARD, HELD, InWord, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
 use crate::events::Event;
 use crate::park::{
     self, ASLEEP, BEHIND, BucketGuard, GRANTED, HoldMode, LaterWakes, LockMode, ParkPlatform,

@@ -1,7 +1,7 @@
 //! Waiting: past those who wait, as the first of them, and asleep.
 
 use super::sleepers::UNFAIR_NS;
-use super::word::{HELD, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
+use super::word::{HELD, InWord, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 use super::{Fairness, RawRwLock};
 use crate::events::Event;
 use crate::park::{

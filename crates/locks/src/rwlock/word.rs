@@ -22,10 +22,19 @@ pub(crate) const READERS: u32 = !(READER - 1);
 /// Somebody holds the lock.
 pub(crate) const HELD: u32 = WRITER | UPGRADABLE | READERS;
 
-impl LockMode {
+/// What a kind of holder means for the word.
+pub(crate) trait InWord {
     /// What must not be in the word for the first waiter to take the lock.
+    fn held_against(self) -> u32;
+    /// What must not be in the word for a newcomer to take it.
+    fn against_newcomer(self) -> u32;
+    /// The word when the lock is taken that had this one.
+    fn taken(self, word: u32) -> u32;
+}
+
+impl InWord for LockMode {
     #[inline(always)]
-    pub(crate) const fn held_against(self) -> u32 {
+    fn held_against(self) -> u32 {
         match self {
             Self::Reader => WRITER | GUARD,
             Self::Upgradable => WRITER | UPGRADABLE | GUARD,
@@ -33,17 +42,15 @@ impl LockMode {
             Self::Writer => HELD,
         }
     }
-    /// What must not be in the word for a newcomer to take it.
     #[inline(always)]
-    pub(crate) const fn against_newcomer(self) -> u32 {
+    fn against_newcomer(self) -> u32 {
         match self {
             Self::Reader | Self::Upgradable => self.held_against() | RESERVED | PENDING,
             Self::Upgrader | Self::Writer => self.held_against() | RESERVED,
         }
     }
-    /// The word when the lock is taken that had this one.
     #[inline(always)]
-    pub(crate) const fn taken(self, word: u32) -> u32 {
+    fn taken(self, word: u32) -> u32 {
         let word = word & !PENDING;
         match self {
             Self::Reader => word + READER,
@@ -51,10 +58,5 @@ impl LockMode {
             Self::Upgrader => word & !UPGRADABLE | WRITER,
             Self::Writer => word | WRITER,
         }
-    }
-    /// Returns `true` for those that hold the lock together with readers.
-    #[inline(always)]
-    pub(crate) const fn is_shared(self) -> bool {
-        matches!(self, Self::Reader | Self::Upgradable)
     }
 }

@@ -3,8 +3,8 @@
 //! `check LOCK [--client NAME] [--on MACHINE] [--full] [--first] [--list]`: `--first` stops at the first
 //! violation, `--list` only names the checks. Exit code 0 whatever is found, 2 if the arguments are wrong.
 
-use lockwright::events::Event;
 use lockwright_clients::ClientOutcome;
+use lockwright_core::events::Event;
 use lockwright_model::checks::{Bounds, Check, checked_locks, checks_of};
 use lockwright_model::{Explored, outcome};
 use lockwright_parts::{arguments, eprintln, println};

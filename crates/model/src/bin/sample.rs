@@ -5,7 +5,7 @@
 //! `--schedules N`, `--seed N`, `--replay SCHEDULE`. `sample LOCK --table` runs what the tests run. Exit code 0
 //! whatever is found, 2 if the arguments are wrong. A violation also prints, to stderr, the arguments that repeat it.
 
-use lockwright::registry::{LOCKS, LockRow};
+use lockwright_catalog::registry::{LOCKS, LockRow};
 use lockwright_clients::{clients, clients_of};
 use lockwright_model::CheckDepth;
 use lockwright_model::checks::checked_locks;

@@ -3,7 +3,7 @@
 use crate::{compiled, run, with_library};
 use std::process::Command;
 
-const TABLES: &str = include_str!("../../../locks/tests/it/results.md");
+const TABLES: &str = include_str!("../../../catalog/tests/it/results.md");
 
 /// Asserts that the tables have this row.
 fn has(row: &str) {

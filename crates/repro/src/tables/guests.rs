@@ -12,8 +12,8 @@ use super::measure::TableMeasure::{self, Average, BuildTime, Greatest, InBuild, 
 use super::row::TableRow;
 use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
-use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
+use lockwright_core::events::Event;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
 use lockwright_workloads::kbuild::BuildParams;

@@ -2,9 +2,9 @@
 
 use super::row::TableRow;
 use super::{build, tasks};
-use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
 use lockwright_cells::simulated::Outcome;
+use lockwright_core::events::Event;
 use lockwright_sim::machine::Parameters;
 
 /// What a run shows.

@@ -1,6 +1,6 @@
 //! The rows of tables: what they are called, and what of their cells is their own.
 
-use lockwright::events::Event;
+use lockwright_core::events::Event;
 use serde::Serialize;
 use std::fmt;
 

@@ -25,9 +25,9 @@ use super::row::Symbol;
 use super::row::{Key, TableRow};
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
 use super::tasks;
-use lockwright::events::Event;
 use lockwright_cells::cell::Section;
 use lockwright_cells::cell::{ReaderOrder, Workload};
+use lockwright_core::events::Event;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, ThreadPlacement};
 use lockwright_workloads::{counter, handoff};
@@ -267,7 +267,7 @@ pub static PROFILE: SimulatedTable = SimulatedTable {
 mod tests {
     use super::*;
     use crate::tables::{TableJob, run};
-    use lockwright::registry::LOCKS;
+    use lockwright_catalog::registry::LOCKS;
     use lockwright_sim::machine::Machine;
 
     const TABLES: [&SimulatedTable; 5] =

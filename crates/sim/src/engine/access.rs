@@ -9,7 +9,7 @@ use super::timeline::PS_PER_NS;
 use super::{CellRef, Engine, Step};
 use crate::memory::{Access, Kind};
 use crate::switch::Here;
-use lockwright::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
+use lockwright_core::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
 
 impl Engine {
     /// Issues an access of `thread`, not before `from`, and wakes the spinners it invalidates.

@@ -17,8 +17,8 @@ use crate::report::Ending;
 use crate::scheduling::Numa;
 use crate::tables::LockTables;
 use core::ops::Range;
-use lockwright::events::Event as LockEvent;
-use lockwright::tunables::Tunable;
+use lockwright_core::events::Event as LockEvent;
+use lockwright_core::tunables::Tunable;
 
 /// Everything a run knows.
 pub struct Engine {

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::report::{Failure, FailureKind, RunReport};
 use crate::simulation::Simulation;
 use corosensei::stack::DefaultStack;
-use lockwright::events::Event;
+use lockwright_core::events::Event;
 use std::collections::HashSet;
 
 /// Allocates the objects of a program and spawns its threads.

@@ -5,7 +5,9 @@ use crate::engine::{CellChange, Deadline};
 use crate::switch::Here;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use lockwright::platform::{Atomic, AtomicInt, Bound, Budget, ConstZeroed, RaceTracker, Zeroed};
+use lockwright_core::platform::{
+    Atomic, AtomicInt, Bound, Budget, ConstZeroed, RaceTracker, Zeroed,
+};
 
 mod sealed {
     /// Keeps others from describing cells: the engine trusts the descriptions.

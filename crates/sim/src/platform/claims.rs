@@ -4,9 +4,9 @@ use super::Sim;
 use crate::claims::Claims;
 use crate::switch::Here;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
-use lockwright::held::HeldTable;
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{self, Process};
+use lockwright_core::held::HeldTable;
 use std::rc::Rc;
 
 impl Claims {

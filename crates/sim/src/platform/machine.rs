@@ -8,18 +8,19 @@ use crate::park::BUCKETS;
 use crate::switch::Here;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
-use lockwright::events::Event;
-use lockwright::held::HeldTable;
-use lockwright::hq::{Entry, NumaQueue};
-use lockwright::park::{Bucket, Waiter};
 use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{Process, is_of_this_life};
-use lockwright::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, MetadataPool, Placement,
-    QueueNodes, ReadList, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
+use lockwright_core::events::Event;
+use lockwright_core::held::HeldTable;
+use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::platform::{
+    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, Placement, QueueNodes, ReadList,
+    ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
-use lockwright::queue::{NodeId, QNode};
-use lockwright::tunables::Tunable;
+use lockwright_core::queue::{NodeId, QNode};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::hq::MetadataPool;
+use lockwright_linux::hq::{Entry, NumaQueue};
 
 // SAFETY: memory is sequentially consistent but for store buffers, which these drain.
 unsafe impl Barriers for Sim {

@@ -15,7 +15,7 @@ pub(crate) use machine::begin_lock_numbers;
 pub use sim::Sim;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
-use lockwright::platform::Cells;
+use lockwright_core::platform::Cells;
 
 impl Cells for Sim {
     type U32 = SimCell<AtomicU32>;

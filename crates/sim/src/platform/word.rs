@@ -3,7 +3,7 @@
 use super::cells::SimCell;
 use crate::engine::CellChange;
 use core::sync::atomic::{AtomicU32, Ordering};
-use lockwright::platform::LockWordOps;
+use lockwright_core::platform::LockWordOps;
 
 /// A part of a lock word.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ unsafe impl LockWordOps for SimCell<AtomicU32, true> {
 mod tests {
     use super::*;
     use core::sync::atomic::Ordering::Relaxed;
-    use lockwright::platform::{Atomic, Zeroed};
+    use lockwright_core::platform::{Atomic, Zeroed};
 
     #[test]
     fn narrow_accesses_change_only_their_part() {

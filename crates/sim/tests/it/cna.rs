@@ -2,8 +2,8 @@
 
 use crate::machines::machine;
 use crate::programs::{has, hold, section};
-use lockwright::events::Event;
-use lockwright::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_core::events::Event;
+use lockwright_core::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, thread};

@@ -3,13 +3,13 @@
 
 use crate::machines::machine;
 use crate::programs::{U32, hold};
-use lockwright::busted::BustedLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::{
+use lockwright_catalog::busted::BustedLock;
+use lockwright_core::platform::{
     Atomic, AtomicInt, Barriers, Bound, Guarded, QueueNodes, SchedulerHints, Sleeping, Zeroed,
 };
-use lockwright::raw::RawLock;
-use lockwright::ticket::TicketLock;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::ticket::TicketLock;
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind, Schedule};
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Config, FailureKind, Sim, Simulation, WaitKind, watch};

@@ -3,7 +3,7 @@
 use crate::explore;
 use crate::machines::machine;
 use crate::programs::U32;
-use lockwright::platform::{
+use lockwright_core::platform::{
     Atomic, Guarded, QueueNodes, ReaderSlots, SleepStorage, Sleeping, Zeroed,
 };
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
@@ -84,7 +84,7 @@ fn is_told_what_is_not_there(runs_handlers: bool) {
                 let is_counted = slots.iter().any(|&slot| slot != own && slot != nobodys);
                 assert_eq!(is_counted, slots.len() > 1 && !runs_handlers, "slots of gone threads");
                 // SAFETY: there is no other thread.
-                let other = unsafe { claimed.get() }.map(lockwright::queue::NodeId::new);
+                let other = unsafe { claimed.get() }.map(lockwright_core::queue::NodeId::new);
                 assert!(other.is_none_or(Sim::is_orphaned), "its thread is gone");
                 let more: Vec<_> = std::iter::from_fn(Sim::claim_node).collect();
                 assert!(more.iter().all(|&id| Some(id) != other), "an orphan is handed out");

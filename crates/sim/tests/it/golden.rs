@@ -2,13 +2,13 @@
 
 use crate::machines::machine;
 use crate::programs::hold;
-use lockwright::events::Event;
-use lockwright::hq::{HqBounded, HqSpinlock};
-use lockwright::mutex::RawCnaMutex;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::qspinlock::{QSpinlock, TwoLevel};
-use lockwright::registry::LOCKS;
-use lockwright::tunables::Tunable;
+use lockwright::linux::RawCnaMutex;
+use lockwright_catalog::registry::LOCKS;
+use lockwright_core::events::Event;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::qspinlock::{QSpinlock, TwoLevel};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, thread};
 use std::any::TypeId;

@@ -2,10 +2,10 @@
 
 use crate::machines::machine;
 use crate::programs::{has, section, sharing};
-use lockwright::events::Event;
-use lockwright::hq::testing::QueuesAtOnce;
-use lockwright::raw::RawLock;
-use lockwright::tunables::Tunable;
+use lockwright_core::events::Event;
+use lockwright_core::raw::RawLock;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::hq::testing::QueuesAtOnce;
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Sim, Simulation, thread};
 

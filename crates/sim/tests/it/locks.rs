@@ -2,8 +2,8 @@
 
 use crate::machines::machine;
 use crate::programs::section;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::registry::LOCKS;
+use lockwright_catalog::registry::LOCKS;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{Arena, Config, NodesMode, RunReport, Sim, Simulation, thread};
 use std::sync::atomic::Ordering::Relaxed;

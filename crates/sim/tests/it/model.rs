@@ -2,10 +2,10 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::hold;
-use lockwright::mcs::McsLock;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::raw::{Order, RawLock};
-use lockwright::ticket::TicketLock;
+use lockwright_catalog::mcs::McsLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::{Order, RawLock};
+use lockwright_linux::ticket::TicketLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::Cell;

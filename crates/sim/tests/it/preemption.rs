@@ -2,8 +2,8 @@
 
 use crate::machines::machine;
 use crate::programs::{U32, has, section, with_word};
-use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
-use lockwright::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::{LOCKS, LockClass};
+use lockwright_core::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
     Arena, Checks, Config, FailureKind, Preemption, RunReport, Sim, Simulation, thread,
@@ -195,7 +195,7 @@ fn a_hint_tells_that_the_thread_of_a_node_is_away() {
 
 #[test]
 fn a_waiter_whose_time_runs_out_while_it_is_away_notices_when_it_is_back() {
-    use lockwright::platform::{Bound, Budget};
+    use lockwright_core::platform::{Bound, Budget};
     let late_ns = Cell::new(0);
     let program = |number: usize, word: &U32| {
         if number == 0 {

@@ -3,7 +3,7 @@
 use crate::explore;
 use crate::machines::machine;
 use crate::programs::U32;
-use lockwright::platform::{Atomic, EVERY_KIND, Sleeping, Zeroed};
+use lockwright_core::platform::{Atomic, EVERY_KIND, Sleeping, Zeroed};
 use lockwright_sim::explore::{Findings, Limits};
 use lockwright_sim::{FailureKind, Sim, Simulation};
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Small programs for simulated machines, and critical sections in them.
 
-use lockwright::platform::{Cells, Zeroed};
+use lockwright_core::platform::{Cells, Zeroed};
 use lockwright_sim::any_lock::DynLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, FailureKind, RunReport, Sim, Simulation, watch};

@@ -2,7 +2,7 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::hold;
-use lockwright::events::Event;
+use lockwright_core::events::Event;
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{Arena, Config, RunReport, Simulation, thread};
 use std::cell::RefCell;

@@ -2,9 +2,9 @@
 
 use crate::machines::machine;
 use crate::programs::hold;
-use lockwright::platform::{Atomic, Cells, Zeroed};
-use lockwright::qrwlock::RawQRwLock;
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qrwlock::RawQRwLock;
 use lockwright_sim::{Arena, Checks, Config, RunReport, Sim, Simulation, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::Relaxed;

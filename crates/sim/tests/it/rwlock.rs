@@ -2,13 +2,13 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::hold;
-use lockwright::events::Event;
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::percpu_rwlock::testing::InSlots;
-use lockwright::platform::{Clock, LISTED_MAX};
-use lockwright::raw::RawLock;
 use lockwright::rwlock::{Fair, Fairness, RawRwLock, Unlisted};
+use lockwright_core::events::Event;
+use lockwright_core::platform::{Clock, LISTED_MAX};
+use lockwright_core::raw::RawLock;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::{Cell, RefCell};
 

@@ -1,8 +1,8 @@
 //! The sequence lock on simulated machines: which threads wait for which.
 
 use crate::machines::machine;
-use lockwright::raw::RawLock;
 use lockwright::seqlock::RawSeqLock;
+use lockwright_core::raw::RawLock;
 use lockwright_sim::{Arena, Checks, Config, Sim, Simulation, thread};
 use std::cell::Cell;
 

@@ -3,7 +3,7 @@
 use crate::explore;
 use crate::machines::machine;
 use crate::programs::U32;
-use lockwright::platform::{Atomic, Bound, SleepStorage, Sleeping, Zeroed};
+use lockwright_core::platform::{Atomic, Bound, SleepStorage, Sleeping, Zeroed};
 use lockwright_sim::explore::{Findings, Limits};
 use lockwright_sim::{FailureKind, Sim, Simulation, thread};
 use std::cell::{Cell, RefCell};

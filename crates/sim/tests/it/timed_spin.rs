@@ -2,11 +2,11 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::sharing;
-use lockwright::capabilities::TimedLock;
-use lockwright::platform::Clock;
-use lockwright::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::raw::RawLock;
+use lockwright_catalog::capabilities::TimedLock;
+use lockwright_core::platform::Clock;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright_sim::{Config, Sim, thread};
 use std::cell::RefCell;
 

@@ -2,7 +2,9 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::{U32, with_word};
-use lockwright::platform::{Atomic, AtomicInt, Bound, Clock, Placement, SchedulerHints, Sleeping};
+use lockwright_core::platform::{
+    Atomic, AtomicInt, Bound, Clock, Placement, SchedulerHints, Sleeping,
+};
 use lockwright_sim::{
     Arena, Config, FailureKind, RunReport, Sim, Simulation, StuckThread, WaitKind, thread,
 };

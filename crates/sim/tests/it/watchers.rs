@@ -2,12 +2,12 @@
 
 use crate::machines::{costs, machine};
 use crate::programs::{U32, has, section, sharing, with_word};
-use lockwright::busted::{BustedLock, BustedRwLock};
-use lockwright::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
-use lockwright::queue::NodeId;
-use lockwright::raw::RawLock;
-use lockwright::ticket::TicketLock;
-use lockwright::unfair::UnfairLock;
+use lockwright_catalog::busted::{BustedLock, BustedRwLock};
+use lockwright_catalog::unfair::UnfairLock;
+use lockwright_core::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
+use lockwright_core::queue::NodeId;
+use lockwright_core::raw::RawLock;
+use lockwright_linux::ticket::TicketLock;
 use lockwright_sim::{
     Arena, Checks, Config, FailureKind, NodesMode, RunReport, Sim, Simulation, thread, watch,
 };
@@ -102,13 +102,13 @@ struct LastComeFirstServed {
 }
 
 impl RawLock for LastComeFirstServed {
-    const ORDER: lockwright::raw::Order = lockwright::raw::Order::None;
+    const ORDER: lockwright_core::raw::Order = lockwright_core::raw::Order::None;
 
     fn new() -> Self {
         Self { held: UnfairLock::new(), arrivals: U32::zeroed() }
     }
     fn lock(&self) {
-        use lockwright::platform::AtomicInt;
+        use lockwright_core::platform::AtomicInt;
         let ticket = self.arrivals.fetch_add(1, Relaxed);
         // Waits, so that its place in the order is settled; even ones let others pass.
         self.arrivals.cond_load(Relaxed, |arrivals| arrivals > ticket);

@@ -2,9 +2,9 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::{U32, hold, sharing};
-use lockwright::platform::{Atomic, AtomicInt, Cells, LockWordOps, Zeroed};
-use lockwright::qspinlock::{CnaSpinlock, QSpinlock};
-use lockwright::raw::{Order, RawLock};
+use lockwright_core::platform::{Atomic, AtomicInt, Cells, LockWordOps, Zeroed};
+use lockwright_core::raw::{Order, RawLock};
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Sim, thread};
 use std::cell::Cell;

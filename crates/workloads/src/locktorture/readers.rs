@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{OwnLine, Worker, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright::platform::{Atomic, AtomicInt, Cells, Zeroed};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Atomic, AtomicInt, Cells, Zeroed};
+use lockwright_core::raw::RawLock;
 
 /// A long hold of a writer among readers, as a multiple of L.
 pub const WRITER_HOLD: u64 = 10;

@@ -3,13 +3,11 @@
 use super::super::Source;
 use super::paths::{Arrow, arrows};
 use super::tree::Tree;
-use std::collections::BTreeSet;
 
 /// The arrows between the files of a crate.
 pub struct Graph {
     /// The folder of the crate, with `/` at the end.
     pub folder: String,
-    pub files: BTreeSet<String>,
     pub arrows: Vec<Arrow>,
 }
 
@@ -17,12 +15,17 @@ impl Graph {
     /// The graph of the crate in `folder`.
     pub fn of(folder: &str, sources: &[Source]) -> Self {
         let folder = format!("{folder}/src/");
-        let (mut files, mut all) = (BTreeSet::new(), Vec::new());
+        let mut all = Vec::new();
         for tree in trees(&folder, sources) {
-            files.extend(tree.files.iter().map(|(source, ..)| source.path.clone()));
             all.append(&mut arrows(&tree));
         }
-        Self { folder, files, arrows: all }
+        Self { folder, arrows: all }
+    }
+    /// The graph of the packages with locks.
+    #[cfg(test)]
+    pub fn of_locks(sources: &[Source]) -> Self {
+        let tree = Tree::of_locks(sources);
+        Self { folder: String::new(), arrows: arrows(&tree) }
     }
     /// A file as a module: `rwsem/count`, and `rwsem` for `rwsem/mod.rs`.
     pub fn module<'a>(&self, file: &'a str) -> &'a str {

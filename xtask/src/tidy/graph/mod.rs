@@ -5,81 +5,18 @@
 
 mod circles;
 mod crates;
-mod layers;
 mod names;
 mod paths;
 mod tree;
 
-use super::files;
 pub use circles::a_circle_has_at_most_two_files;
+#[cfg(test)]
 use circles::circles;
-use crates::{Graph, crates};
-pub use layers::layers_are_those_of_the_diagram;
+#[cfg(test)]
+use crates::Graph;
 pub use names::a_type_has_a_name_of_its_own;
 pub use paths::{Arrow, arrows};
-use std::collections::BTreeMap;
-use std::path::Path;
 pub use tree::{Place, Tree, imports};
-
-/// Prints the circles of each crate of `names`, and the arrows between its modules; for `--names` the names that more
-/// than one public type has.
-pub fn print(root: &Path, names: &[&str]) -> Result<bool, String> {
-    let sources = files::read_all(root);
-    if names == ["--names"] {
-        for (name, places) in names::duplicates(&sources) {
-            let places = places.iter().map(|(path, line)| format!("{path}:{line}"));
-            println!("{name}: {}", places.collect::<Vec<_>>().join(", "));
-        }
-        return Ok(true);
-    }
-    let name_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_string();
-    let known: Vec<_> = crates(&sources).map(name_of).collect();
-    if names.is_empty() {
-        return Err(format!("give the name of a crate: {}", known.join(", ")));
-    }
-    if let Some(other) = names.iter().find(|name| !known.iter().any(|it| it == *name)) {
-        return Err(format!("`{other}` is not a crate; the crates are {}", known.join(", ")));
-    }
-    for folder in crates(&sources).filter(|folder| names.contains(&&*name_of(folder))) {
-        print!("{}", described(&Graph::of(folder, &sources)));
-    }
-    Ok(true)
-}
-
-/// The circles of a crate with all of their arrows, and for each two of its top-level modules how many arrows there
-/// are, with the first of them.
-fn described(graph: &Graph) -> String {
-    let circles = circles(graph);
-    let Graph { folder, files, arrows } = graph;
-    let mut text = format!("{folder}: {} files, {} circles\n", files.len(), circles.len());
-    for circle in &circles {
-        text += &format!("\ncircle of {} files: {}\n", circle.files.len(), circle.names(graph));
-        let mut pairs: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        for Arrow { from, to, line, path } in circle.arrows(graph) {
-            pairs.entry((from, to)).or_default().entry(path).or_insert(line);
-        }
-        for ((from, to), paths) in pairs {
-            let paths: Vec<_> = paths.iter().map(|(path, line)| format!("{line} {path}")).collect();
-            let (from, to) = (graph.module(from), graph.module(to));
-            text += &format!("  {from} -> {to}: {}\n", paths.join(", "));
-        }
-    }
-    text += "\narrows between modules\n";
-    let mut pairs: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for arrow in arrows {
-        let top = |file| graph.module(file).split('/').next().unwrap_or_default();
-        let (from, to) = (top(&*arrow.from), top(&*arrow.to));
-        if from != to {
-            pairs.entry((from, to)).or_default().push(arrow);
-        }
-    }
-    for ((from, to), arrows) in pairs {
-        let Arrow { from: file, line, path, .. } = arrows[0];
-        let first = file.strip_prefix(&**folder).unwrap_or(file);
-        text += &format!("  {from} -> {to}: {}, {first}:{line} {path}\n", arrows.len());
-    }
-    text
-}
 
 #[cfg(test)]
 mod tests {
@@ -123,8 +60,6 @@ mod tests {
         let three = graph(&[ROOT, a, b, ("c", "use crate::a; pub struct C(a::A);")]);
         let [circle] = &circles(&three)[..] else { panic!("{} circles", circles(&three).len()) };
         assert_eq!(circle.names(&three), "a, b, c");
-        let text = described(&three);
-        assert!(text.contains("\n  c -> a: 1 a::A\n") && text.contains("\n  b -> c: "), "{text}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::super::{Finding, Source};
 use super::crates::{crates, trees};
 use super::tree::{Parts, is_test};
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 use syn::{Item, Visibility};
@@ -17,7 +18,7 @@ const KINDS: &[&str] = &["struct", "enum", "union", "trait", "type"];
 type Types = BTreeMap<String, Vec<(String, usize)>>;
 
 /// No two types that other files can see have one name. Re-exports are no types, and a macro defines its types once.
-/// An alias in a macro may have the name of the type that it stands for.
+/// An alias may have the name of the type that it stands for.
 pub fn a_type_has_a_name_of_its_own(source: &Source, all: &[Source]) -> Vec<Finding> {
     if source.path != "Cargo.toml" {
         return Vec::new();
@@ -49,8 +50,11 @@ pub fn duplicates(sources: &[Source]) -> Types {
 
 /// Returns true if `rest`, up to the next semicolon, is what an alias of that name stands for, and has that name, too.
 fn names_itself(name: &Ident, rest: &[TokenTree]) -> bool {
-    let mut words = rest.iter().map(ToString::to_string).take_while(|it| it != ";");
-    words.next().is_some_and(|it| it == "=") && words.any(|it| *name == it)
+    let end = rest.iter().position(|it| it.to_string() == ";").unwrap_or(rest.len());
+    rest.first().is_some_and(|it| it.to_string() == "=") && has_word(name, &rest[..end])
+}
+fn has_word(name: &Ident, tokens: &[TokenTree]) -> bool {
+    tokens.iter().any(|it| *name == it.to_string())
 }
 
 struct Collector<'a> {
@@ -94,12 +98,19 @@ impl Visit<'_> for Collector<'_> {
             Some(Visibility::Restricted(it)) => it.path.is_ident("crate"),
             _ => false,
         };
+        let is_other = match item {
+            Item::Type(it) => {
+                let target: Vec<_> = it.ty.to_token_stream().into_iter().collect();
+                !has_word(&it.ident, &target)
+            }
+            _ => true,
+        };
         match (item, parts.name) {
             (Item::Macro(it), _) => self.scan(it.mac.tokens.clone()),
             (
                 Item::Struct(_) | Item::Enum(_) | Item::Union(_) | Item::Trait(_) | Item::Type(_),
                 Some(name),
-            ) if is_public => self.add(name),
+            ) if is_public && is_other => self.add(name),
             _ => {}
         }
         visit::visit_item(self, item);

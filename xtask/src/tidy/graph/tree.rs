@@ -1,6 +1,7 @@
 //! The modules of a crate, and what each name in them stands for.
 
 use super::super::Source;
+use crate::packages::{LIBRARIES, SOURCES};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use syn::visit::{self, Visit};
@@ -11,6 +12,8 @@ pub struct Tree<'a> {
     /// Each file with its syntax and the module that it is.
     pub files: Vec<(&'a Source, Rc<syn::File>, usize)>,
     modules: Vec<Module>,
+    /// The crates, by their names in code, and the module that each is.
+    crates: BTreeMap<String, usize>,
     /// The files that define a macro of this name.
     macros: BTreeMap<String, Vec<usize>>,
 }
@@ -18,7 +21,10 @@ pub struct Tree<'a> {
 struct Module {
     /// Its number in [`Tree::files`].
     file: usize,
+    /// The module around it; of a crate, the crate itself.
     parent: usize,
+    /// The crate that it is in.
+    root: usize,
     /// Where the files of its children are.
     folder: String,
     names: BTreeMap<String, Vec<Name>>,
@@ -136,10 +142,26 @@ pub fn imports(tree: &UseTree) -> Vec<Import> {
 impl<'a> Tree<'a> {
     /// The modules below the file `root`.
     pub fn of(root: &str, sources: &'a [Source]) -> Self {
-        let mut tree = Self { files: Vec::new(), modules: Vec::new(), macros: BTreeMap::new() };
-        let folder = root.rsplit_once('/').map_or("", |it| it.0);
-        tree.read(root, folder, 0, sources);
+        Self::of_crates(&[("", root)], sources)
+    }
+    /// The modules of some crates that use each other: the name of each, and the file at its root.
+    pub fn of_crates(crates: &[(&str, &str)], sources: &'a [Source]) -> Self {
+        let (files, modules, macros) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut tree = Self { files, modules, macros, crates: BTreeMap::new() };
+        for (name, root) in crates {
+            let folder = root.rsplit_once('/').map_or("", |it| it.0);
+            let next = tree.modules.len();
+            if let Some(module) = tree.read(root, folder, next, sources) {
+                tree.crates.insert(name.to_string(), module);
+            }
+        }
         tree
+    }
+    /// The packages with locks, as one tree.
+    pub fn of_locks(sources: &'a [Source]) -> Self {
+        let roots = SOURCES.map(|folder| format!("{folder}lib.rs"));
+        let crates: Vec<_> = LIBRARIES.into_iter().zip(roots.iter().map(|it| &**it)).collect();
+        Self::of_crates(&crates, sources)
     }
     /// Reads the file of a module; `None` if there is no such file or the compiler would not take it.
     fn read(
@@ -159,9 +181,10 @@ impl<'a> Tree<'a> {
         Some(module)
     }
     fn add_module(&mut self, file: usize, parent: usize, folder: &str) -> usize {
-        let (names, globs) = (BTreeMap::new(), Vec::new());
-        self.modules.push(Module { file, parent, folder: folder.to_string(), names, globs });
-        self.modules.len() - 1
+        let (names, globs, id) = (BTreeMap::new(), Vec::new(), self.modules.len());
+        let root = if parent == id { id } else { self.modules[parent].root };
+        self.modules.push(Module { file, parent, root, folder: folder.to_string(), names, globs });
+        id
     }
     /// The file of a module.
     pub fn file(&self, module: usize) -> &'a Source {
@@ -187,10 +210,18 @@ impl<'a> Tree<'a> {
         let mut at = None;
         for (index, name) in path.iter().enumerate() {
             let next = match (at, &**name) {
-                (None, "crate") => Place::Module(0),
+                (None, "crate") => Place::Module(self.modules[from].root),
                 (_, "self") => Place::Module(at.unwrap_or(from)),
                 (_, "super") => Place::Module(self.modules[at.unwrap_or(from)].parent),
-                _ => self.look_up(at.unwrap_or(from), name, index + 1 == path.len(), seen),
+                _ => match (
+                    self.look_up(at.unwrap_or(from), name, index + 1 == path.len(), seen),
+                    at,
+                ) {
+                    (Place::Outside, None) => {
+                        self.crates.get(name).map_or(Place::Outside, |root| Place::Module(*root))
+                    }
+                    (place, _) => place,
+                },
             };
             at = match (next, at) {
                 (Place::Module(module), _) => Some(module),
@@ -215,7 +246,10 @@ impl<'a> Tree<'a> {
                 Name::Import(path) => self.follow(at, path, seen),
             });
         }
-        for glob in &self.modules[at].globs {
+        // A name that is written out hides those of `*`.
+        let is_found = places.iter().any(|it| *it != Place::Outside);
+        let globs = self.modules[at].globs.iter().filter(|_| !is_found);
+        for glob in globs {
             if let Place::Module(module) = self.follow(at, glob, seen) {
                 places.push(self.look_up(module, name, is_last, seen));
             }

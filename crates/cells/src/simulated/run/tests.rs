@@ -3,8 +3,8 @@ use crate::broken::{ForgetsInside, LosesPatience};
 use crate::native::locks::order_of;
 use crate::stress::Stress;
 use crate::subject::Subject;
-use lockwright::busted::BustedRwLock;
-use lockwright::registry::LockClass;
+use lockwright_catalog::busted::BustedRwLock;
+use lockwright_catalog::registry::LockClass;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_sim::machine::{Machine, Parameters, ThreadPlacement};
 
@@ -56,7 +56,7 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
         [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
     {
         let order = order_of(Subject::find(lock).expect("a lock of the registry"));
-        let lock_type = ErasedType::of::<lockwright::ticket::TicketLock<Sim>>();
+        let lock_type = ErasedType::of::<lockwright_linux::ticket::TicketLock<Sim>>();
         let program = LockProgram {
             order,
             word_is_legal: |_| true,

@@ -8,7 +8,7 @@ use super::simulated;
 use crate::matrix::window_ns;
 use crate::options::{SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
 use clap::Args;
-use lockwright::registry::LockClass;
+use lockwright_catalog::registry::LockClass;
 use lockwright_cells::cell::LabMachine;
 use lockwright_cells::error::Error;
 use lockwright_cells::native::locks::readers_share;

@@ -3,7 +3,7 @@
 use crate::machines;
 use crate::options::{SeedArgs, ShardArgs, between, whole};
 use clap::{Args, ValueEnum};
-use lockwright::registry::{LOCKS, LockRow};
+use lockwright_catalog::registry::{LOCKS, LockRow};
 use lockwright_cells::client::{LockAndClient, Target};
 use lockwright_cells::error::Error;
 use lockwright_cells::subject::{Selection, SubjectOrigin, USUAL};

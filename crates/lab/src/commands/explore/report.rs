@@ -6,8 +6,8 @@ pub use trace::Trace;
 
 use super::args::ExploreArgs;
 use crate::options::SeedArgs;
-use lockwright::events::Event;
 use lockwright_cells::client::{LockAndClient, Target};
+use lockwright_core::events::Event;
 use lockwright_report::{
     Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
 };

@@ -2,9 +2,9 @@
 
 use super::{US, host};
 use crate::programs::hold;
-use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
-use lockwright::qspinlock::{Fifo, HybridBounded, QSpinlock};
-use lockwright::raw::RawLock;
+use lockwright_core::platform::{Cells, Clock, Sleeping, Zeroed};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::qspinlock::{Fifo, HybridBounded, QSpinlock};
 use lockwright_sim::{
     Arena, Config, NodesMode, ScheduledKind, Scheduling, Sim, Simulation, StartState, thread,
 };

@@ -2,7 +2,7 @@
 
 use super::{GUEST, MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
 use crate::machines::machine;
-use lockwright::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
+use lockwright_core::platform::{Atomic, Placement as _, QueueNodes, SchedulerHints, Sleeping};
 use lockwright_sim::{
     Arena, Config, NodesMode, Preemption, ScheduledKind, Scheduling, Sim, Simulation, StartState,
     thread,

@@ -1,7 +1,7 @@
 //! Tasks of a kernel, which keep their CPU until they give it up.
 
 use super::{MS, U32, US, host, run_as, schedule};
-use lockwright::platform::{Atomic, SchedulerHints, Sleeping};
+use lockwright_core::platform::{Atomic, SchedulerHints, Sleeping};
 use lockwright_sim::{RunReport, ScheduledKind, Sim, StartState, thread};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;

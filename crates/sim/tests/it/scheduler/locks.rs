@@ -3,9 +3,9 @@
 use super::{GUEST, with};
 use crate::machines::machine;
 use crate::programs::{has, section};
-use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
-use lockwright::registry::{LOCKS, LockClass};
-use lockwright::rwsem::{self, RwSem};
+use lockwright_catalog::registry::{LOCKS, LockClass};
+use lockwright_core::platform::{Cells, Clock, Sleeping, Zeroed};
+use lockwright_linux::rwsem::{self, RwSem};
 use lockwright_sim::any_lock::AnyLock;
 use lockwright_sim::{
     Arena, Config, FailureKind, NodesMode, RunReport, ScheduledKind, Scheduling, Sim, Simulation,

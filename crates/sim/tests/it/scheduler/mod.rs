@@ -13,7 +13,7 @@ mod turns;
 
 use crate::machines::{machine, quiet};
 use crate::programs::U32;
-use lockwright::platform::Zeroed;
+use lockwright_core::platform::Zeroed;
 use lockwright_sim::machine::{Machine, Scheduler};
 use lockwright_sim::{
     Arena, Config, NodesMode, RunReport, ScheduleReport, ScheduledKind, Scheduling, Simulation,

@@ -1,7 +1,7 @@
 //! Halting, kicking, and where a thread wakes up.
 
 use super::{MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
-use lockwright::platform::{Atomic, Placement as _, Sleeping};
+use lockwright_core::platform::{Atomic, Placement as _, Sleeping};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;

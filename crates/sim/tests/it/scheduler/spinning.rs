@@ -1,7 +1,7 @@
 //! Spinners that lose their CPU, and threads that wait for ever.
 
 use super::{MS, RunsGuests as _, U32, US, host, schedule, with};
-use lockwright::platform::{Atomic, Bound, Budget, Sleeping};
+use lockwright_core::platform::{Atomic, Bound, Budget, Sleeping};
 use lockwright_sim::{FailureKind, Sim, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::{Relaxed, Release};

@@ -1,7 +1,7 @@
 //! Slices, stealing and noise: which thread has a CPU, and for how long.
 
 use super::{GUEST, MS, RunsGuests as _, U32, US, host, run_as, schedule, with, works};
-use lockwright::platform::{Atomic, AtomicInt, Placement as _, SchedulerHints as _};
+use lockwright_core::platform::{Atomic, AtomicInt, Placement as _, SchedulerHints as _};
 use lockwright_sim::{ScheduledKind, Sim, StartState, thread};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,10 +1,12 @@
 //! What tells today's kernel from Linux 5.11 to 5.15: readers that queue, and a reservation that a reader inherits.
 
 use crate::machines::machine;
-use lockwright::platform::{Atomic, Cells, Clock, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::rwsem::{BATCH, Current, Policy, RwSem, RwSemPolicy, Until, V5_11, WriterSpin};
-use lockwright::tunables::Tunable;
+use lockwright_core::platform::{Atomic, Cells, Clock, Zeroed};
+use lockwright_core::raw::RawLock;
+use lockwright_core::tunables::Tunable;
+use lockwright_linux::rwsem::{
+    BATCH, Current, Policy, RwSem, RwSemPolicy, Until, V5_11, WriterSpin,
+};
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::Cell;

@@ -5,8 +5,8 @@
 //! shown to make the difference.
 
 use super::{Length, Load, PRESETS, Preset};
-use lockwright::events::Event;
-use lockwright::rwsem::{
+use lockwright_core::events::Event;
+use lockwright_linux::rwsem::{
     self, Handoff, OwnerWord, Policy, ReaderSpin, ReaderSteal, RwSemPolicy, WriterSpin,
 };
 use std::marker::PhantomData;

@@ -5,10 +5,10 @@ mod differences;
 mod starvation;
 
 use crate::machines::machine;
-use lockwright::platform::{Cells, Clock, Sleeping, Zeroed};
-use lockwright::raw::RawLock;
-use lockwright::registry::{LOCKS, RwSemVisitor, visit_rwsem};
-use lockwright::rwsem::{self, Policy, RwSem, RwSemPolicy};
+use lockwright_catalog::registry::{LOCKS, RwSemVisitor, visit_rwsem};
+use lockwright_core::platform::{Cells, Clock, Sleeping, Zeroed};
+use lockwright_core::raw::RawLock;
+use lockwright_linux::rwsem::{self, Policy, RwSem, RwSemPolicy};
 use lockwright_sim::{
     Arena, Config, NodesMode, RunReport, ScheduledKind, Scheduling, Sim, Simulation, StartState,
     thread,

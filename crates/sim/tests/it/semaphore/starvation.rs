@@ -1,7 +1,7 @@
 //! The longest wait where others come again and again and take the lock past the waiters.
 
 use super::{IN_PROGRAMS, Length, Load, Longest, Outcome, Preset, SLICE_NS};
-use lockwright::rwsem::CurrentInPrograms;
+use lockwright_linux::rwsem::CurrentInPrograms;
 
 const WINDOW_NS: u64 = 30_000_000;
 

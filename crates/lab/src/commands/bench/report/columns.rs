@@ -1,8 +1,8 @@
 //! The columns of a benchmark in which threads compete.
 
 use super::document::{BenchDocument, BenchResult};
-use lockwright::events::Event;
 use lockwright_cells::cell::Workload;
+use lockwright_core::events::Event;
 use lockwright_report::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
 
 /// A column, and its cell for a result.

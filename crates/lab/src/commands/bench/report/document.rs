@@ -1,7 +1,6 @@
 //! The results of a benchmark, in each format.
 
 use crate::commands::bench::schedule::{BenchRuns, Benchmark};
-use lockwright::events::Event;
 use lockwright_cells::cell::{
     CellSpec, EventCounts, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
 };
@@ -11,6 +10,7 @@ use lockwright_cells::native::ForeignLoad;
 use lockwright_cells::native::locks::waiters_sleep;
 use lockwright_cells::stats::{Histogram, Summary};
 use lockwright_cells::subject::Subject;
+use lockwright_core::events::Event;
 use lockwright_report::{Starving, Waits, foreign_load};
 use serde::Serialize;
 use std::collections::BTreeMap;

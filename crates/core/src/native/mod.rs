@@ -1,0 +1,112 @@
+//! The platform of ordinary programs: threads on Linux. And what a program may ask of it.
+//!
+//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation, or after some
+//!   64 releases of a `Mutex`. Programs with small signal stacks or system call filters call it.
+//! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
+//! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
+//! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists, and so does the environment of the
+//!   program. [`tunable`] says which of them are set, and [`numa_spinlock`] if the CNA locks are NUMA-aware, and why.
+//!
+//! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an
+//! allocator, in a signal handler that interrupted an operation on another lock, and in a thread that is about to exit.
+//! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
+//! thread first uses them. Another: see [`prepare`] about `fork`.
+//!
+//! # Handlers of faults
+//!
+//! A lock may lie in memory that the program protects, as collectors and checkpointers do, if its handler mends the
+//! fault and returns. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can
+//! interrupt an operation on an `RwLock`, a `PercpuRwLock`, a fair one or a
+//! `Semaphore` where no other handler can: if that lock lies in such memory, or if such a signal is
+//! sent. Then it must not use locks of these types, and it must return or end the process, not jump.
+
+// README.md says what a forked child finds in each static.
+//
+// - `cells`: the platform and its cells, which are those of `hardware`.
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling
+//   nodes of another process life from ours.
+// - `cpu`, `topology`, `priority`: where the caller is and how urgent; `quota`: how much of a CPU it has.
+// - `reader_slots`: where threads say what they read.
+// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads; `thread_number`: which
+//   thread it is.
+// - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
+
+mod barrier;
+mod cells;
+mod counters;
+mod cpu;
+mod environment;
+mod fork;
+mod hash;
+mod park;
+mod per_process;
+mod per_thread;
+mod pool;
+pub mod priority;
+mod quota;
+mod reader_slots;
+mod sleep;
+mod slept_in;
+mod spinners;
+mod syscall;
+mod table;
+mod thread_number;
+#[doc(hidden)]
+pub mod topology;
+
+pub use cells::Native;
+pub use counters::{
+    count_events, event_count, events_are_counted, numa_spinlock, reset_events, set_tunable,
+    tunable,
+};
+#[doc(hidden)]
+pub use hash::address_of;
+#[doc(hidden)]
+pub use pool::limit_nodes;
+#[doc(hidden)]
+pub use reader_slots::{this_thread_id, thread_of};
+#[doc(hidden)]
+pub use sleep::deadline_of_date;
+
+use crate::platform::{Clock, Counters, Placement, QueueNodes};
+use crate::tunables::Tunable;
+
+/// Does at once what would otherwise be done at the first contended lock operation, or after some 64
+/// releases of a `Mutex`: maps memory, reads some small files, and finds out which system calls the
+/// kernel has. The last of these takes about 10 ms in a process that has threads already.
+///
+/// Call it at the start of a program
+///
+/// - that takes locks on small signal stacks,
+/// - that installs a system call filter, before it does, or
+/// - in which the C library must not allocate when a lock is taken, or in which a signal handler uses one of these two
+///   types first: `prepare` registers the handler of `fork` that `PercpuRwLock` and
+///   `ResilientSpinLock` need. The C library may allocate for that, and may hold a lock of
+///   its own when a signal comes.
+///
+/// # System call filters
+///
+/// A filter has to allow `futex`, `rt_sigprocmask`, `getcpu` and `clock_gettime`, and either `membarrier`, or
+/// `sched_getaffinity` and `sched_setaffinity`. `PercpuRwLock` also needs `gettid` and `kill`.
+///
+/// Waiters also call `sched_getscheduler` and `sched_yield`. A filter may let these two fail, but must not end the
+/// process for them.
+///
+/// Where a filter refuses `membarrier`, locks that would have used it migrate their thread to each CPU instead, once
+/// for each of their words that relied on it. Where it refuses both, a lock that relied on them prints a message to
+/// standard error and aborts the process. With `LOCKWRIGHT_MEMBARRIER=off` in the environment of the program, no lock
+/// relies on either.
+pub fn prepare() {
+    Native::numa_node_of(Native::this_cpu());
+    Native::tunable(Tunable::numa_spinlock);
+    Native::has_forked();
+    barrier::prepare();
+    reader_slots::prepare();
+    Native::now_ns();
+}
+
+/// Returns the CPU on which the calling thread runs. The thread may have moved when the function returns.
+#[inline]
+pub fn this_cpu() -> u32 {
+    cpu::this_cpu()
+}

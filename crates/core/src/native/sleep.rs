@@ -1,0 +1,102 @@
+//! Sleeping and waking by address, and the clock.
+
+use super::{Native, slept_in};
+use crate::hardware::{HardwareU32, HardwareU64};
+use crate::platform::{Clock, Sleeping, low_half};
+use core::num::NonZeroU32;
+use core::sync::atomic::AtomicU32;
+use rustix::thread::futex;
+use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime_dynamic};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+impl Sleeping for Native {
+    fn futex_wait_as(
+        kinds: u32,
+        word: &HardwareU32<Self>,
+        expected: u32,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        wait(kinds, word.core(), expected, deadline_ns)
+    }
+    fn futex_wait_low(
+        kinds: u32,
+        word: &HardwareU64<Self>,
+        expected: u32,
+        _: Option<&HardwareU32<Self>>,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        if cfg!(miri) {
+            return slept_in::wait(kinds, word, expected, deadline_ns);
+        }
+        let half = low_half::<Self>(word).cast::<AtomicU32>();
+        // SAFETY: the lower half of a 64-bit cell is aligned, and outlives the reference to the cell. Only the kernel
+        // reads it.
+        wait(kinds, unsafe { &*half }, expected, deadline_ns)
+    }
+    fn futex_wake_only(kinds: u32, address: *const HardwareU32<Self>, count: u32) -> u32 {
+        let woken = if cfg!(miri) { slept_in::wake(kinds, address.addr(), count) } else { 0 };
+        woken + super::syscall::futex_wake(kinds, address.cast(), count - woken)
+    }
+    fn futex_holds(
+        then: *const HardwareU32<Self>,
+        value: u32,
+        _: *const HardwareU32<Self>,
+    ) -> bool {
+        super::syscall::futex_holds(then.cast(), value)
+    }
+    fn futex_requeue(
+        count: u32,
+        from: &HardwareU64<Self>,
+        expected: u32,
+        to: *const HardwareU32<Self>,
+    ) -> Option<u32> {
+        let from = low_half::<Self>(from).cast();
+        super::syscall::futex_requeue(count, from, expected, to.cast())
+    }
+}
+
+/// A deadline with this bit is one of the clock that tells the date, which may be set meanwhile.
+const OF_DATE: u64 = 1 << 63;
+
+/// The deadline `ns` nanoseconds after the beginning of 1970. It comes earlier or later if the date is set meanwhile.
+pub fn deadline_of_date(ns: u64) -> u64 {
+    OF_DATE | ns.min(OF_DATE - 1)
+}
+
+fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -> bool {
+    let is_date = deadline_ns.is_some_and(|ns| ns & OF_DATE != 0);
+    let clock = if is_date { futex::Flags::CLOCK_REALTIME } else { futex::Flags::empty() };
+    let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
+    let deadline = deadline_ns.map(|ns| timespec(ns & !OF_DATE));
+    let Some(kinds) = NonZeroU32::new(kinds) else { return false };
+    // The bitset form takes an absolute deadline. An error means that the value has changed,
+    // that a signal has come, or that it is too late.
+    futex::wait_bitset(word, futex::Flags::PRIVATE | clock, expected, deadline.as_ref(), kinds)
+        .is_ok()
+}
+
+/// The time of a clock in nanoseconds; 0 if the kernel does not know the clock. The form for a clock that every kernel
+/// knows has a panicking path.
+pub(super) fn time_ns(clock: ClockId) -> u64 {
+    let ns = |now: Timespec| now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64;
+    clock_gettime_dynamic(DynamicClockId::Known(clock)).map_or(0, ns)
+}
+
+impl Clock for Native {
+    fn now_ns() -> u64 {
+        time_ns(ClockId::Monotonic)
+    }
+    fn is_over(deadline_ns: u64) -> bool {
+        let clock = if deadline_ns & OF_DATE == 0 { ClockId::Monotonic } else { ClockId::Realtime };
+        time_ns(clock) >= deadline_ns & !OF_DATE
+    }
+    fn ns_until(deadline_ns: u64) -> u64 {
+        let clock = if deadline_ns & OF_DATE == 0 { ClockId::Monotonic } else { ClockId::Realtime };
+        (deadline_ns & !OF_DATE).saturating_sub(time_ns(clock))
+    }
+    #[inline(always)]
+    fn has_event_stream() -> bool {
+        super::environment::has_event_stream()
+    }
+}

@@ -1,0 +1,349 @@
+//! Marks: static words that say if any thread may sleep for a lock, so that a release need not ask the lock.
+//!
+//! A lock finds its mark by its address; locks that share one disturb each other a little, and no more. A mark counts
+//! the threads that sleep for its locks or are about to (*sleepers*) and those that wait on condition variables
+//! (*waiters*).
+//!
+//! ```text
+//!  63      48 47           24 23            2    1       0
+//! +----------+---------------+---------------+--------+-------+
+//! |  epoch   |    waiters    |   sleepers    | stirred| quiet |
+//! +----------+---------------+---------------+--------+-------+
+//! ```
+//!
+//! | state | what it says | moved by |
+//! |---|---|---|
+//! | quiet, and nothing else | no thread sleeps: a release may be a store | a sleeper or a waiter, to stirred |
+//! | stirred | threads sleep or wait, and some thread may not know it yet | a sleeper, after a heavy barrier, to neither |
+//! | neither | a release is an exchange; zero, too | a release, if nothing is counted, to quiet |
+//!
+//! A sleeper counts itself before it says in the lock that it sleeps. If the mark was quiet or stirred, it passes a
+//! heavy barrier in between. So a thread that releases the lock by a store, and overwrites what the sleeper said, finds
+//! the mark changed when it looks at it once more. A waiter owns its mutex when it counts itself, and needs no barrier:
+//! a thread that owns the mutex later sees the count.
+//!
+//! Counts cannot overflow: Linux has at most 2^22 threads. What a thread of a parent process counted does not exist in
+//! a forked child. The epoch tells: counts with another epoch than that of the process are none. It has the lowest 16
+//! bits of the platform's. Two lives of a process that are 65,536 forks apart look alike, and then a count is too high.
+//!
+//! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex, with the kind of
+//! sleepers that it means. The next release of a lock with this mark takes it and wakes the sleeper, or all of that
+//! kind. A place has one address: another that comes takes it out and wakes its sleepers at once.
+//!
+//! | id | the store | the load that reads it | carries |
+//! |----|-----------|------------------------|---------|
+//! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
+//! | S9 | the count of a sleeper, then its sleep | that of a woken waiter | that others sleep; S9 is a law of the platform |
+//! | N3 | the address that is left, then the kernel's look at the mutex | the look of a release, after its exchange and a barrier | that the release has to wake a sleeper: if the kernel found the mutex held, its release finds the address |
+//! | N4 | the address that is left, Release | the exchange that takes it, Acquire | that the notification no longer uses the condition variable: the sleeper may free it when it is woken |
+//! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
+
+use super::{Bucket, ParkPlatform};
+use crate::events::Event;
+use crate::platform::{Atomic, AtomicInt, Cells};
+use core::marker::PhantomData;
+use core::sync::atomic::AtomicU32 as Private;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// No thread sleeps.
+const QUIET: u64 = 1;
+/// Some thread may still believe that the mark is quiet.
+const STIRRED: u64 = 2;
+const SLEEPER: u64 = 1 << 2;
+const WAITER: u64 = 1 << 24;
+const COUNTS: u64 = (1 << EPOCH_SHIFT) - SLEEPER;
+const EPOCH_SHIFT: u32 = 48;
+
+/// Releases that found nobody to wake before a mark may become quiet again.
+const CALM_LOOKS: u32 = 64;
+
+/// One wake-up of this many is for the thread that has slept longest.
+const WAKES_FOR_OLDEST: u32 = 16;
+
+/// One notification of this many is for a thread that sleeps, although another looks for it.
+const LOOKED_FOR_BEFORE_SLEEPERS: u32 = 256;
+
+/// What a waiter on a condition variable is to the kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum WaiterKind {
+    /// Of a group with an even number.
+    Even = 4,
+    /// Of one with an odd number.
+    Odd = 8,
+}
+
+/// Waiters of a condition variable that are to be woken: one, or all of a kind.
+pub struct NotifiedSleepers<P: Cells> {
+    /// Where they sleep.
+    pub address: *const P::U32,
+    /// What they are to the kernel.
+    pub kind: WaiterKind,
+    /// True if all sleepers of this kind were notified.
+    pub is_all: bool,
+}
+
+impl<P: Cells> Clone for NotifiedSleepers<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Cells> Copy for NotifiedSleepers<P> {}
+
+impl<P: ParkPlatform> NotifiedSleepers<P> {
+    /// In a name: `is_all`, and the kind is odd. Addresses of words leave these bits.
+    const ALL: usize = 1;
+    const ODD: usize = 2;
+
+    /// All of it in a pointer, which is not null.
+    fn name(self) -> *mut () {
+        let all = if self.is_all { Self::ALL } else { 0 };
+        let odd = if self.kind == WaiterKind::Odd { Self::ODD } else { 0 };
+        self.address.map_addr(|address| address | all | odd).cast_mut().cast()
+    }
+    fn of_name(name: *mut ()) -> Self {
+        let bits = name.addr();
+        let address = name.map_addr(|name| name & !(Self::ALL | Self::ODD)).cast_const().cast();
+        let kind = if bits & Self::ODD == 0 { WaiterKind::Even } else { WaiterKind::Odd };
+        Self { address, kind, is_all: bits & Self::ALL != 0 }
+    }
+
+    /// Wakes them.
+    pub fn wake(self) {
+        P::count(Event::mutex_wake);
+        let count = if self.is_all { u32::MAX } else { 1 };
+        P::futex_wake_only(self.kind as u32, self.address, count);
+    }
+}
+
+/// The mark of a lock.
+pub struct Mark<P> {
+    at: usize,
+    _platform: PhantomData<fn() -> P>,
+}
+
+impl<P> Clone for Mark<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for Mark<P> {}
+
+/// What a thread has counted on a mark, and in which process life.
+#[derive(Clone, Copy)]
+pub struct Counted {
+    one: u64,
+    epoch: u64,
+}
+
+impl<P: ParkPlatform> Mark<P> {
+    /// That of the lock whose word is there.
+    #[inline(always)]
+    pub fn of<W>(word: *const W) -> Self {
+        // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
+        let product = P::lock_name(word.cast()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let at = (product >> 32) as usize & (P::sleep_buckets() - 1);
+        Self { at, _platform: PhantomData }
+    }
+    #[inline(always)]
+    fn word<'a>(self) -> &'a P::U64 {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { P::counting_mark(self.at).as_ref() }
+    }
+    /// Returns `true` if both have the same word.
+    pub fn is_shared_with(self, other: Self) -> bool {
+        self.at == other.at
+    }
+
+    /// Returns `true` if a release may be a store, after which the mark has to be looked at once more.
+    #[inline(always)]
+    pub fn is_quiet(self) -> bool {
+        // ordering: Relaxed; only a hint, re-checked in `is_quiet_still`.
+        self.word().load(Relaxed) == QUIET
+    }
+    /// The second look, after the releasing store. Returns `false` if that may have overwritten what a sleeper said.
+    #[inline(always)]
+    pub fn is_quiet_still(self) -> bool {
+        // ordering: light barrier; M1.
+        P::light_barrier();
+        // ordering: Relaxed; after the barrier, M1.
+        self.word().load(Relaxed) == QUIET
+    }
+
+    fn epoch() -> u64 {
+        u64::from(P::epoch()) << EPOCH_SHIFT
+    }
+    /// What `bits` count in this process.
+    fn counts(bits: u64) -> u64 {
+        let is_ours = bits & !(COUNTS | QUIET | STIRRED) == Self::epoch();
+        if is_ours { bits & COUNTS } else { 0 }
+    }
+    /// Counts the caller; returns what was there.
+    fn count(self, one: u64) -> (Counted, u64) {
+        let word = self.word();
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = word.load(Relaxed);
+        loop {
+            let epoch = Self::epoch();
+            let stirred = if seen & QUIET != 0 { STIRRED } else { seen & STIRRED };
+            let counts = epoch | (Self::counts(seen) + one) | stirred;
+            // ordering: Acquire; M2. On failure Relaxed: as above.
+            match word.compare_exchange(seen, counts, Acquire, Relaxed) {
+                Ok(_) => return (Counted { one, epoch }, seen),
+                Err(now) => seen = now,
+            }
+        }
+    }
+    /// Counts the caller as a sleeper. From then on every release looks at the lock's word.
+    pub fn count_sleeper(self) -> Counted {
+        let (counted, before) = self.count(SLEEPER);
+        if before & (QUIET | STIRRED) != 0 {
+            P::count(Event::heavy_barrier);
+            // ordering: heavy barrier; M1.
+            P::heavy_barrier();
+            // The caller is counted, so the mark was not quiet in between.
+            // ordering: Release; M2.
+            self.word().fetch_and(!STIRRED, Release);
+        }
+        counted
+    }
+    /// Counts the caller as a waiter, which owns the mutex whose mark this is.
+    pub fn count_waiter(self) -> Counted {
+        self.count(WAITER).0
+    }
+    /// Returns `true` if a forked child took over what `counted` says: it counts nothing here.
+    pub fn is_lost(counted: Counted) -> bool {
+        counted.epoch != Self::epoch()
+    }
+    /// Takes the caller out of the count.
+    pub fn discount(self, counted: Counted) {
+        if !Self::is_lost(counted) {
+            // ordering: Relaxed; nothing is read through it.
+            self.word().fetch_sub(counted.one, Relaxed);
+        }
+    }
+    /// Returns `true` if other sleepers or waiters are counted than these, which are the caller. For the owner of the
+    /// lock.
+    pub fn has_others(self, me: [Option<Counted>; 2]) -> bool {
+        // ordering: Relaxed; those that it asks about sleep, so a woken caller sees their count by law S9, or they
+        // owned the lock when they were counted.
+        let counts = Self::counts(self.word().load(Relaxed));
+        let mine = me.into_iter().flatten().filter(|&counted| !Self::is_lost(counted));
+        counts > mine.map(|counted| counted.one).sum()
+    }
+
+    /// Returns `true` if waiters are counted. For the owner of the lock.
+    pub fn has_waiters(self) -> bool {
+        // ordering: Relaxed; as in `has_others`.
+        Self::counts(self.word().load(Relaxed)) >= WAITER
+    }
+
+    #[inline(always)]
+    fn left<'a>(self) -> &'a P::Ptr {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { &P::sleep_bucket(self.at).as_ref().left }
+    }
+    /// Leaves it to the next release to wake these sleepers, and wakes those that were left before.
+    pub fn leave(self, sleepers: NotifiedSleepers<P>) {
+        self.leave_name(sleepers.name());
+    }
+    fn leave_name(self, name: *mut ()) {
+        // ordering: AcqRel; N4. N3 has its barriers.
+        let before = self.left().swap(name, AcqRel);
+        if !before.is_null() {
+            NotifiedSleepers::<P>::of_name(before).wake();
+        }
+    }
+    /// Wakes the sleeper that was left here, if there is one.
+    #[cold]
+    pub fn wake_left(self) {
+        self.leave_name(core::ptr::null_mut());
+    }
+    /// Returns `true` if a sleeper was left here that [`wake_left`](Self::wake_left) has to wake. For a thread that has
+    /// released the lock by an exchange; the lock may no longer exist.
+    #[inline(always)]
+    pub fn has_left_after_exchange(self) -> bool {
+        // ordering: barrier after an exchange; N3.
+        P::barrier_after_exchange(self.left());
+        // ordering: Relaxed; after the barrier, N3.
+        !self.left().load(Relaxed).is_null()
+    }
+    /// Wakes that sleeper, if there is one.
+    pub fn wake_left_after_exchange(self) {
+        if self.has_left_after_exchange() {
+            self.wake_left();
+        }
+    }
+
+    /// Returns `true` for one of some wake-ups: it is for the thread that has slept longest, even if another was woken
+    /// before.
+    pub fn is_turn_of_oldest(self) -> bool {
+        self.count_turn(|bucket| &bucket.wakes) % WAKES_FOR_OLDEST == 0
+    }
+    /// Returns `true` for one of some notifications that could go to a waiter which is awake: it is for a sleeper.
+    pub fn is_turn_of_sleepers(self) -> bool {
+        self.count_turn(|bucket| &bucket.looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
+    }
+    fn count_turn(self, counter: impl Fn(&Bucket<P>) -> &Private) -> u32 {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        let counter = counter(unsafe { P::sleep_bucket(self.at).as_ref() });
+        // ordering: Relaxed; nothing is read through it, and turns may be missed.
+        let count = counter.load(Relaxed).wrapping_add(1);
+        // ordering: Relaxed; as above.
+        counter.store(count, Relaxed);
+        count
+    }
+
+    fn all_misses<'a>(self) -> &'a Private {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { &P::sleep_bucket(self.at).as_ref().misses }
+    }
+    /// What was set last for a condition variable with this mark.
+    pub fn misses(self) -> u32 {
+        // ordering: Relaxed; nothing is read through it.
+        self.all_misses().load(Relaxed)
+    }
+    /// Says how often it cost more than a sleep to look for a notification.
+    pub fn set_misses(self, misses: u32) {
+        // ordering: Relaxed; nothing is read through it, and misses may be missed.
+        self.all_misses().store(misses, Relaxed);
+    }
+
+    /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks
+    /// are hardly used never asks for heavy barriers, which takes milliseconds where it has threads.
+    #[inline(always)]
+    pub fn count_calm(self) {
+        if P::has_heavy_barrier() {
+            self.count_look();
+        }
+    }
+    #[inline(never)]
+    fn count_look(self) {
+        // ordering: Relaxed; only a hint, re-checked in `calm`.
+        if Self::counts(self.word().load(Relaxed)) != 0 {
+            return;
+        }
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        let looks = unsafe { &P::sleep_bucket(self.at).as_ref().calm };
+        // ordering: Relaxed; nothing is read through it, and looks may be missed.
+        let calm = looks.load(Relaxed).wrapping_add(1);
+        let is_over = calm >= CALM_LOOKS;
+        // ordering: Relaxed; as above.
+        looks.store(if is_over { 0 } else { calm }, Relaxed);
+        if is_over {
+            self.calm();
+        }
+    }
+    /// Makes the mark quiet if nothing is counted and heavy barriers may be used.
+    pub fn calm(self) {
+        if !P::may_use_heavy_barrier() {
+            return;
+        }
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = self.word().load(Relaxed);
+        if Self::counts(seen) == 0 {
+            // ordering: Relaxed; a thread that reads it passes the barriers of M1. On failure Relaxed: not used.
+            let _ = self.word().compare_exchange(seen, QUIET, Relaxed, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+#![doc = include_str!("README.md")]
+
+mod bucket;
+mod granting;
+mod marks;
+mod sections;
+mod waiter;
+
+pub use bucket::Bucket;
+pub use bucket::BucketGuard;
+pub use granting::{LaterWakes, Served, Waiters};
+pub use marks::{Counted, Mark, NotifiedSleepers, WaiterKind};
+pub use waiter::waiter;
+pub use waiter::{HoldMode, LockMode, Place, Waiter};
+
+use crate::platform::{Atomic, AtomicInt, LockHash, SchedulerHints, SleepStorage, Sleeping};
+use crate::queue::{NodeId, QueuePlatform};
+use crate::tunables::Tunable;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// What a lock asks for whose waiters sleep.
+pub trait ParkPlatform:
+    QueuePlatform
+    + SchedulerHints
+    + Sleeping
+    + LockHash
+    + SleepStorage<Bucket = Bucket<Self>, Waiter = Waiter<Self>>
+{
+}
+impl<P> ParkPlatform for P where
+    P: QueuePlatform
+        + SchedulerHints
+        + Sleeping
+        + LockHash
+        + SleepStorage<Bucket = Bucket<P>, Waiter = Waiter<P>>
+{
+}
+
+/// How long a thread without a queue node naps between two attempts.
+pub const NAP_NS: u64 = 1_000_000;
+
+/// Signal: sleeps, or is about to.
+pub const ASLEEP: u32 = 0;
+/// Signal: it is the first waiter, and the lock was free or about to be. It stays in the table.
+pub const WOKEN: u32 = 1;
+/// Signal: it owns the lock, and is no longer in the table.
+pub const GRANTED: u32 = 2;
+/// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
+pub const BEHIND: u32 = 3;
+
+/// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
+/// something older.
+pub fn told<P: ParkPlatform>(id: NodeId) -> u32 {
+    // ordering: Acquire; W4.
+    waiter::<P>(id).signal.fetch_or(0, Acquire)
+}
+
+/// The sleeping waiters of reader-writer locks and semaphores: static, keyed by the address of a lock word. Never
+/// touches the lock itself.
+pub struct SleepTable<P>(PhantomData<fn() -> P>);
+
+/// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does
+/// not take a waiter for something else at the same address for one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Awaited {
+    /// Permits of a semaphore.
+    Semaphore = 1,
+    /// A reader-writer lock.
+    RwLock,
+    /// A fair one.
+    FairRwLock,
+}
+
+/// Where the kind is in a name, above the platform's name of the word.
+const KIND_SHIFT: u32 = 48;
+
+impl<P: ParkPlatform> SleepTable<P> {
+    /// The name of what sleepers wait for, by its word.
+    #[inline(always)]
+    pub fn name<W>(kind: Awaited, word: *const W) -> u64 {
+        P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT
+    }
+
+    /// Returns the number of the bucket of a name.
+    #[inline(always)]
+    pub fn place(name: u64) -> usize {
+        // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
+        (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (P::sleep_buckets() - 1)
+    }
+    #[inline(always)]
+    fn mark<'a>(at: usize) -> &'a P::U32 {
+        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        unsafe { P::sleep_mark(at).as_ref() }
+    }
+    fn bucket<'a>(at: usize) -> &'a Bucket<P> {
+        // SAFETY: as above.
+        unsafe { P::sleep_bucket(at).as_ref() }
+    }
+    /// Returns `true` if such sections of the lock `name` are long.
+    pub fn are_long(name: u64, held: HoldMode) -> bool {
+        let long_ns = P::tunable(Tunable::rwlock_long_ns);
+        Self::bucket(Self::place(name)).sections.are_long(name, held, long_ns)
+    }
+    /// Runs `section` with the bucket of `name` locked.
+    pub fn within<R>(name: u64, section: impl FnOnce(usize, &BucketGuard<P>) -> R) -> R {
+        let at = Self::place(name);
+        P::uninterrupted(|| section(at, &Self::bucket(at).lock()))
+    }
+
+    /// Sleeps until `until_ns`, or not, without being a waiter.
+    pub fn nap(name: u64, until_ns: u64) {
+        let mark = Self::mark(Self::place(name));
+        // ordering: Relaxed; nothing is read through it.
+        P::futex_wait(mark, mark.load(Relaxed), Some(until_ns));
+    }
+}

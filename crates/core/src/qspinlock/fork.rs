@@ -1,0 +1,58 @@
+//! Lock words that a forked child has inherited.
+
+use super::{QSpinlock, SLOW, Succession, Waiting, Word};
+use crate::platform::Atomic;
+use crate::queue::QueuePlatform;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// In a forked child, removes waiters that do not exist here from the word.
+    ///
+    /// If the newest waiter is an orphan, so are all in front of it: they queued before it, and the
+    /// only thread that came through the fork was not queueing. A pending bit belongs to an orphan
+    /// too, because in a forked process nobody becomes a pending waiter; where it is the head of the
+    /// queue that sets the bit, it belongs to an orphan if the newest waiter is one, because nobody
+    /// queues behind orphans. These facts stay true once they are, so a compare-exchange of the whole
+    /// word is safe however long this took.
+    #[cold]
+    pub fn bury_orphans(&self) {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut bits = self.word.load(Relaxed);
+        loop {
+            let seen = Word::from_bits(bits);
+            let tail_is_orphan = seen.tail().node().is_some_and(P::is_orphaned);
+            let pending_is_orphan = W::USES_PENDING && seen.is_pending();
+            if !tail_is_orphan && !pending_is_orphan {
+                return;
+            }
+            if tail_is_orphan && seen.bits() as u8 == SLOW {
+                // Its owner takes the entry out and overwrites the byte, and with it what a new head
+                // of the queue would write there. So nobody becomes one before that.
+                // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+                bits = self.word.cond_load(Relaxed, |now| now as u8 != SLOW);
+                continue;
+            }
+            if tail_is_orphan {
+                W::forget(&self.word, P::is_orphaned);
+            }
+            let buried =
+                if tail_is_orphan { seen.without_waiters() } else { seen.without_pending() };
+            // (orphan,*,l) -> (0,0,l), (t,1,l) -> (t,0,l)
+            // ordering: Relaxed; nothing is read through it: orphans published nothing here.
+            match self.word.compare_exchange(bits, buried.bits(), Relaxed, Relaxed) {
+                Ok(_) => return,
+                Err(now) => bits = now,
+            }
+        }
+    }
+
+    /// The rest of `try_lock` in a forked child that finds waiters but no owner.
+    #[cold]
+    pub fn try_lock_after_fork(&self) -> bool {
+        self.bury_orphans();
+        let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
+        // (0,0,0) -> (0,0,1)
+        // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
+        self.word.compare_exchange(free, held, Acquire, Relaxed).is_ok()
+    }
+}

@@ -1,0 +1,138 @@
+//! The queue phase.
+
+use super::word::LOCKED_HALF;
+use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word};
+use crate::events::Event;
+use crate::platform::{Atomic, LockWordOps};
+use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, link_to, node};
+use crate::raw::RawLock;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
+
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Takes the lock by way of the queue.
+    pub fn lock_queue(&self) {
+        if W::before_queueing(&self.word) {
+            return;
+        }
+        let Some(id) = P::claim_node() else { return self.lock_without_node() };
+        self.wait_in_queue(id);
+        // SAFETY: claimed above. Nobody reaches the node any more: the word does not name it, its
+        // predecessor has granted, its successor has been granted, and it is in no secondary queue.
+        unsafe { P::release_node(id) };
+    }
+
+    /// No node is left: compete for the word without a place in the queue.
+    #[cold]
+    fn lock_without_node(&self) {
+        P::count(Event::lock_no_node);
+        while !self.try_lock() {
+            // ordering: Relaxed; only a hint, re-checked by `try_lock`.
+            self.word.cond_load(Relaxed, |bits| Self::may_be_taken(Word::from_bits(bits)));
+        }
+    }
+
+    /// Queues with node `id`, waits, takes the lock and passes the head of the queue on.
+    fn wait_in_queue(&self, id: NodeId) {
+        let me = Self::prepare(id);
+        // The lock may have become free while the node was prepared.
+        if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
+            return;
+        }
+        if W::COUNTS_ENTRY {
+            P::count(Event::lock_slowpath);
+        }
+        count_nesting::<P>(id);
+        let granted = match join::<P>(&self.word, id) {
+            Some(prev) => W::wait_node(me, node(prev)),
+            None => Grant::PLAIN,
+        };
+        self.wait_as_head(id, me, granted);
+    }
+
+    /// Makes `id` the node of a waiter that nobody knows yet.
+    pub fn prepare<'a>(id: NodeId) -> &'a QNode<P> {
+        let me = prepare::<P, S>(id);
+        W::enter(me);
+        me
+    }
+
+    /// As the head of the queue, granted with `granted`: waits for the lock and takes it.
+    pub fn wait_as_head(&self, id: NodeId, me: &QNode<P>, granted: u32) {
+        let mut turn = S::become_head(id, me, granted);
+        // (*,*,*) -> (*,0,0) by the owner and the pending waiter
+        let step = || S::step(id, me, &mut turn);
+        let seen = W::wait_for_lock(&self.word, (id, me), S::STEPS, step);
+        self.take(id, me, seen, turn);
+    }
+
+    /// Takes the lock as the head of the queue, unless the wait for it did, and makes somebody else
+    /// the head.
+    pub fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
+        let (mut seen, mut turn) = (seen, turn);
+        while seen.tail() == id.code() {
+            match S::leave_alone(&self.word, seen, LOCKED_HALF, &mut turn) {
+                Alone::Left => return,
+                Alone::Granted(grant) => return self.deliver(grant),
+                Alone::Joined(now) if now.is_pending() => {
+                    // A thread that saw our queue too late takes its pending bit back and will join
+                    // us, unless it has no node. So look again instead of counting on it.
+                    seen = W::wait_for_lock(&self.word, (id, me), false, || false);
+                }
+                Alone::Joined(now) => seen = now,
+            }
+        }
+        W::take(&self.word);
+        W::wait_for_link(me);
+        self.deliver(S::choose(id, me, turn));
+    }
+
+    /// The one place where a waiter is granted and kicked.
+    #[inline]
+    pub fn deliver(&self, grant: Grant) {
+        if grant.to.may_leave() {
+            return self.deliver_if_there(grant);
+        }
+        make_head::<P>(grant);
+        W::kick(&self.word, grant.to);
+    }
+}
+
+/// Makes `id` the node of a waiter that nobody knows yet.
+pub fn prepare<'a, P: QueuePlatform, S: Succession<P>>(id: NodeId) -> &'a QNode<P> {
+    let me = node::<P>(id);
+    // ordering: Relaxed; published by Q1 and Q2.
+    me.next.store(TailCode::NONE.bits().into(), Relaxed);
+    // ordering: Relaxed; published by Q1 and Q2.
+    me.locked.store(0, Relaxed);
+    S::enter(me);
+    me
+}
+
+/// Becomes the newest waiter in `word` and links itself behind the one before, if there is one: that
+/// one will grant. Otherwise it is the head.
+pub fn join<P: QueuePlatform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
+    // (p,*,*) -> (n,*,*)
+    // ordering: AcqRel; Q1 both ways.
+    let before = word.swap_half1(id.code().bits(), AcqRel);
+    let prev = TailCode::from_bits(before).node()?;
+    // ordering: Release; Q2.
+    node::<P>(prev).next.store(link_to(id), Release);
+    Some(prev)
+}
+
+/// Tells a waiter that it is the head.
+pub fn make_head<P: QueuePlatform>(grant: Grant) {
+    let to = node::<P>(grant.to);
+    // ordering: Release; Q3.
+    to.locked.store(grant.value, Release);
+}
+
+/// Counts the nesting level that a queue entry needed.
+pub fn count_nesting<P: QueuePlatform>(id: NodeId) {
+    match P::nesting_of(id) {
+        0 => {}
+        1 => P::count(Event::lock_use_node2),
+        2 => P::count(Event::lock_use_node3),
+        _ => P::count(Event::lock_use_node4),
+    }
+}

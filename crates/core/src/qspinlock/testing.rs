@@ -1,0 +1,140 @@
+//! Entry points for tests that skip a phase, or start in the middle of a queue.
+//!
+//! A checker can afford two or three threads, and the interesting states of a queue need more. Here
+//! a test builds such a state by hand: waiters without threads, called *absent*. A thread that finds one
+//! of them granted acts for it ([`QSpinlock::act_for`]).
+
+use super::{Grant, QSpinlock, Succession, Waiting, Word};
+use crate::platform::{Atomic, Cells, LockWordOps};
+use crate::queue::{NodeId, QueuePlatform, link_to, node};
+use crate::raw::{Order, RawLock};
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
+    /// Leaves the next node of the calling CPU as a turn long ago may have left it: linked, and
+    /// granted. A thread that uses the node now and is read too early is taken for that turn.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn soil_node() {
+        let id = P::claim_node().expect("a node to soil");
+        // ordering: Relaxed; published when the test starts its threads.
+        node::<P>(id).next.store(link_to(id), Relaxed);
+        // ordering: Relaxed; as above.
+        node::<P>(id).locked.store(Grant::PLAIN, Relaxed);
+        // SAFETY: claimed above and shown to nobody.
+        unsafe { P::release_node(id) };
+    }
+    /// A waiter on the calling CPU that has linked itself at the end of the queue; the head, if the
+    /// queue was empty.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn enqueue_absent(&self) -> NodeId {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        let me = Self::prepare(id);
+        if super::queue::join::<P>(&self.word, id).is_none() {
+            // ordering: Relaxed; published when the test starts its threads.
+            me.locked.store(Grant::PLAIN, Relaxed);
+        }
+        id
+    }
+    /// A waiter on the calling CPU that has been set aside behind `tail`, the tail of the secondary
+    /// queue; the first, if there is none. The head gets the secondary queue by
+    /// [`give_secondary`](Self::give_secondary).
+    ///
+    /// # Panics
+    /// If there is no node.
+    ///
+    /// # Safety
+    /// `tail` came from here, is the last one, and its queue was given to nobody yet.
+    pub unsafe fn set_aside_absent(tail: Option<NodeId>) -> NodeId {
+        let id = P::claim_node().expect("a node for an absent waiter");
+        let me = Self::prepare(id);
+        let mut close_with = link_to(id);
+        if let Some(tail) = tail.map(node::<P>) {
+            // ordering: Relaxed; published when the test starts its threads.
+            close_with = tail.next.load(Relaxed);
+            // ordering: Relaxed; as above.
+            tail.next.store(link_to(id), Relaxed);
+        }
+        // ordering: Relaxed; as above.
+        me.next.store(close_with, Relaxed);
+        id
+    }
+    /// Makes the secondary queue with this tail come with the grant of the absent head.
+    ///
+    /// # Safety
+    /// Both are absent waiters: the head of a queue, and the last that was set aside. Nobody was granted anything
+    /// since.
+    pub unsafe fn give_secondary(head: NodeId, tail: NodeId) {
+        // ordering: Relaxed; published when the test starts its threads.
+        node::<P>(head).locked.store(link_to(tail) << 16, Relaxed);
+    }
+    /// Makes the absent head of the queue pending.
+    ///
+    /// # Safety
+    /// The head of the queue is absent, and nobody else uses the lock yet.
+    pub unsafe fn reserve_for_absent(&self) {
+        // (n,0,*) -> (n,1,*)
+        // ordering: Relaxed; published when the test starts its threads.
+        self.word.store_byte1(1, Relaxed);
+    }
+    /// Takes the lock as a thread that looked at the word when nobody waited yet, whatever it holds
+    /// now: it may set the pending bit while there is a queue, and has to take it back.
+    pub fn lock_late(&self) {
+        self.lock_slowpath(Word::HELD);
+    }
+    /// Returns `true` if an absent waiter is the head of the queue. Only the thread that has granted it can
+    /// be sure to see that.
+    pub fn is_granted(id: NodeId) -> bool {
+        // ordering: Relaxed; only a hint, acquired in `act_for`.
+        node::<P>(id).locked.load(Relaxed) != 0
+    }
+    /// Does what the thread of an absent waiter would do from here on: waits for the grant, then
+    /// for the lock. The caller holds the lock afterwards.
+    ///
+    /// # Safety
+    /// `id` is an absent waiter of this lock, and nobody else acts for it.
+    pub unsafe fn act_for(&self, id: NodeId) {
+        // Nobody has seen its predecessor; its own node stands in for that.
+        // SAFETY: by the law above.
+        unsafe { self.act_for_behind(id, id) };
+    }
+    /// The same behind `prev`.
+    ///
+    /// # Safety
+    /// As for [`act_for`](Self::act_for), and `prev` is in front of it.
+    pub unsafe fn act_for_behind(&self, id: NodeId, prev: NodeId) {
+        let me = node::<P>(id);
+        let granted = W::wait_node(me, node::<P>(prev));
+        self.wait_as_head(id, me, granted);
+        // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
+        unsafe { P::release_node(id) };
+    }
+}
+
+/// A queued spinlock whose waiters go straight to the queue.
+pub struct QueueOnly<P: Cells, S, W>(QSpinlock<P, S, W>);
+
+impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> RawLock for QueueOnly<P, S, W> {
+    const ORDER: Order = if W::KEEPS_ORDER { S::ORDER } else { Order::None };
+    const WAITERS_SLEEP: bool = W::SLEEPS;
+
+    fn new() -> Self {
+        Self(QSpinlock::new())
+    }
+    fn lock(&self) {
+        self.0.lock_queue();
+    }
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.0.unlock() }
+    }
+    fn is_locked(&self) -> bool {
+        self.0.is_locked()
+    }
+}

@@ -1,0 +1,6 @@
+//! Memory in which a thread says what it reads, so that readers share no cache line.
+
+pub mod claims;
+mod slot;
+
+pub use slot::{ReaderPlatform, ReaderSlot};

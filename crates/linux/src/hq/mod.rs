@@ -1,0 +1,221 @@
+#![doc = include_str!("README.md")]
+
+mod list;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod native;
+mod policy;
+mod pool;
+mod queue;
+pub mod testing;
+mod under_load;
+mod word;
+
+pub use policy::{HqBounded, HqPolicy, HqPosted, HqTurn};
+pub use pool::{Entry, NumaQueue};
+pub use word::HqWord;
+
+use crate::events::Event;
+use crate::platform::{
+    Atomic, AtomicInt, Bound, Cells, LockHash, LockWordOps, Zeroed, barrier_before_look,
+};
+use crate::queue::QueuePlatform;
+use crate::raw::{FairnessThreshold, Order, RawLock};
+use crate::tunables::Tunable;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use word::Mode;
+
+/// What hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
+///
+/// Storage only, like [`QueueNodes`](crate::platform::QueueNodes).
+///
+/// # Safety
+/// The functions that return pointers return different places for different numbers, zero at first, which live as long
+/// as locks of this platform are used.
+pub unsafe trait MetadataPool: Cells {
+    /// What a lock takes: [`Entry`].
+    type Entry;
+    /// One of its queues: [`NumaQueue`].
+    type Queue;
+
+    /// How many entries there are: a power of two.
+    fn metadata_entries() -> usize;
+    /// How many queues each entry has: from 1 to 255, if possible as many as there are NUMA nodes.
+    fn metadata_queues() -> usize;
+    /// An entry; `at` is below [`metadata_entries`](Self::metadata_entries).
+    fn metadata_entry(at: usize) -> NonNull<Self::Entry>;
+    /// A queue of that entry; `queue` is below [`metadata_queues`](Self::metadata_queues).
+    fn metadata_queue(at: usize, queue: usize) -> NonNull<Self::Queue>;
+}
+
+/// What the hierarchical queued spinlock asks for.
+pub trait HqPlatform:
+    QueuePlatform + LockHash + MetadataPool<Entry = Entry<Self>, Queue = NumaQueue<Self>>
+{
+}
+impl<P> HqPlatform for P where
+    P: QueuePlatform + LockHash + MetadataPool<Entry = Entry<P>, Queue = NumaQueue<P>>
+{
+}
+
+/// Handoffs within a NUMA node above which another one gets its turn, if the tunable is not set.
+const FAIRNESS_THRESHOLD: u64 = 1000;
+/// How many looks a newly arriving thread grants a handover to the pending waiter before it queues.
+const HANDOVER_LOOKS: u32 = 512;
+
+/// The hierarchical queued spinlock (HQ). Its policy `F` says when it turns to HQ mode.
+///
+/// Four bytes. Unlocked is the type bit, not zero. `unlock` does not touch the lock after its releasing store. Queue
+/// nodes and metadata belong to a process, so the lock must not lie in memory that is shared between processes.
+#[repr(transparent)]
+pub struct HqSpinlock<P: Cells, F = HqPosted> {
+    word: P::Word,
+    policy: PhantomData<F>,
+}
+
+impl<P: HqPlatform, F: HqPolicy> RawLock for HqSpinlock<P, F> {
+    const ORDER: Order = Order::Grouped;
+
+    fn fairness_threshold(
+        _numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        let handoffs = set(Tunable::hqlock_fairness_threshold).unwrap_or(FAIRNESS_THRESHOLD);
+        FairnessThreshold { handoffs_per_node: handoffs + 1, ..FairnessThreshold::default() }
+    }
+    fn new() -> Self {
+        Self::with_word(HqWord::FREE)
+    }
+    #[inline]
+    fn lock(&self) {
+        if let Err(seen) = self.take_free() {
+            self.lock_slowpath(seen);
+        }
+    }
+    #[inline]
+    fn try_lock(&self) -> bool {
+        self.take_free().is_ok()
+    }
+    #[inline]
+    unsafe fn unlock(&self) {
+        // (*,*,*,1) -> (*,*,*,0)
+        // ordering: Release; H4.
+        self.word.store_byte0(0, Release);
+    }
+    fn is_locked(&self) -> bool {
+        barrier_before_look::<P, _>(&self.word);
+        // ordering: Relaxed; nothing is read through it.
+        HqWord::from_bits(self.word.load(Relaxed)).is_locked()
+    }
+    fn word_is_legal(word: u32) -> bool {
+        HqWord::from_bits(word).is_legal()
+    }
+}
+
+impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
+    /// A lock in this state. Constants hold zero, so it is stored: no other thread knows the lock yet.
+    fn with_word(word: HqWord) -> Self {
+        let lock = Self { word: Zeroed::zeroed(), policy: PhantomData };
+        // ordering: Relaxed; published when the lock is.
+        lock.word.store(word.bits(), Relaxed);
+        lock
+    }
+
+    /// The first attempt: takes the lock if it is free, in whatever mode. Otherwise what was seen.
+    #[inline(always)]
+    fn take_free(&self) -> Result<(), HqWord> {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let seen = HqWord::from_bits(self.word.load(Relaxed));
+        if !seen.is_free() {
+            return Err(seen);
+        }
+        // (*,m,0,0) -> (*,m,0,1)
+        // ordering: Acquire; H4. On failure Relaxed: only a hint, re-checked in the slow path.
+        let taken = self.word.compare_exchange(seen.bits(), seen.held().bits(), Acquire, Relaxed);
+        taken.map_err(HqWord::from_bits)?;
+        Ok(())
+    }
+
+    /// Everything but the first attempt.
+    #[cold]
+    fn lock_slowpath(&self, seen: HqWord) {
+        debug_assert!(seen.is_legal(), "hq: illegal lock word {seen:?}");
+        if !self.lock_pending(seen) {
+            self.lock_queue();
+        }
+    }
+
+    /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
+    fn lock_pending(&self, seen: HqWord) -> bool {
+        let mut seen = seen;
+        if seen.is_handed_to_pending() {
+            let has_ended = |bits| !HqWord::from_bits(bits).is_handed_to_pending();
+            let bound = Bound::looks(HANDOVER_LOOKS);
+            // ordering: Relaxed; only a hint, re-checked at the `fetch_or`.
+            let wait = self.word.cond_load_bounded(Relaxed, bound, has_ended, || false);
+            seen = HqWord::from_bits(wait.unwrap_or_else(|last| last));
+        }
+        if !seen.has_no_waiter() {
+            return false;
+        }
+        // (*,m,0,*) -> (*,m,1,*)
+        // ordering: Acquire; H4, when the lock has become free.
+        let seen = HqWord::from_bits(self.word.fetch_or(word::PENDING, Acquire));
+        if !seen.has_no_waiter() {
+            if !seen.is_pending() {
+                // (*,m,1,*) -> (*,m,0,*): there is a queue, so back out.
+                // ordering: Relaxed; nothing is read through it.
+                self.word.fetch_and(!word::PENDING, Relaxed);
+            }
+            return false;
+        }
+        if seen.is_locked() {
+            // (*,*,1,1) -> (*,*,1,0) by the owner
+            // ordering: Acquire; H4.
+            self.word.cond_load(Acquire, |bits| !HqWord::from_bits(bits).is_locked());
+        }
+        self.take_as_pending(seen);
+        P::count(Event::lock_pending);
+        true
+    }
+
+    /// Takes the lock as its pending waiter, which has seen it free. It found `before` when it set the pending bit.
+    fn take_as_pending(&self, before: HqWord) {
+        if F::TURN.is_under_load() && before.mode() == Mode::Queued {
+            // (*,queued,1,0) -> (*,queued,0,1): only an owner with waiters leaves queued mode, or a head that finds no
+            // pending bit. There was no waiter, and there has been no new owner.
+            // ordering: Relaxed; the next owner is ordered by our own release, H4.
+            self.word.store_half0(word::QUEUED_HELD_HALF, Relaxed);
+        } else {
+            // (*,m,1,0) -> (*,m,0,1): the mode shares a byte with the pending bit, so this is not a store.
+            // ordering: Relaxed; the next owner is ordered by our own release, H4.
+            self.word.fetch_add(word::PENDING_TO_LOCKED, Relaxed);
+        }
+    }
+
+    /// No queue node is left: compete for the word without a place in the queue.
+    #[cold]
+    fn lock_without_node(&self) {
+        P::count(Event::lock_no_node);
+        while !self.try_lock() {
+            // ordering: Relaxed; only a hint, re-checked by `try_lock`.
+            self.word.cond_load(Relaxed, |bits| HqWord::from_bits(bits).is_free());
+        }
+    }
+
+    /// Waits, as the head of the lock, until it may be taken.
+    fn wait_for_lock(&self) -> HqWord {
+        // (*,*,*,*) -> (*,*,0,0) by the owner and the pending waiter
+        // ordering: Acquire; H4.
+        let seen = self.word.cond_load(Acquire, |bits| HqWord::from_bits(bits).is_free_for_head());
+        HqWord::from_bits(seen)
+    }
+
+    /// Takes the lock as its head, which other waiters are behind.
+    fn take_as_head(&self) {
+        // (*,*,0,0) -> (*,*,0,1). A plain store: no thread steals.
+        // ordering: Relaxed; the new head reads it after H3, all others compete.
+        self.word.store_byte0(word::LOCKED, Relaxed);
+    }
+}

@@ -1,0 +1,136 @@
+#![doc = include_str!("README.md")]
+
+pub(crate) mod bounded;
+pub(super) mod hash;
+mod policy;
+mod rules;
+pub mod testing;
+mod wait;
+
+pub use policy::{
+    Hybrid, HybridBounded, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin,
+};
+
+use super::{LOCKED, SLOW, Waiting, Word};
+use crate::platform::{Atomic, LockWordOps};
+use crate::queue::{NodeId, QNode, node};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use policy::{HALTED, HASHED, RUNNING};
+use rules::Rules;
+
+/// The part of the implementation that is the same for all of them.
+macro_rules! waiting {
+    ($($policy:ty, tries_before_queueing $tries_before_queueing:literal, barges $barges:literal;)+) => { $(
+        // SAFETY: a grant is returned only after an acquiring load of it; the head returns only
+        // after it has changed the locked byte from 0 by an acquiring read-modify-write; thieves the
+        // same; the byte is changed to 3 only by the head or for it by the owner, and back to 0 by
+        // the owner only.
+        unsafe impl<P: PvPlatform> Waiting<P> for $policy {
+            const USES_PENDING: bool = false;
+            const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
+            const BARGES: bool = $barges;
+            const COUNTS_ENTRY: bool = false;
+            const SLEEPS: bool = true;
+            const KEEPS_ORDER: bool = !<$policy as Rules>::STEALS;
+            const UNFAIR_NS: u64 = <$policy as Rules>::UNFAIR_NS;
+
+            #[inline]
+            fn before_queueing(word: &P::Word) -> bool {
+                <$policy>::steal::<P>(word)
+            }
+            #[inline]
+            fn enter(me: &QNode<P>) {
+                // ordering: Relaxed; published by Q1 and Q2.
+                me.state.store(RUNNING, Relaxed);
+            }
+            fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+                wait::wait_in_queue::<P, $policy>(me, prev)
+            }
+            fn wait_for_lock(
+                word: &P::Word,
+                (id, me): (NodeId, &QNode<P>),
+                steps: bool,
+                mut step: impl FnMut() -> bool,
+            ) -> Word {
+                // What can be done while the lock is busy is done before the wait, which may be a
+                // sleep.
+                // ordering: Relaxed; only a hint.
+                while steps && Word::from_bits(word.load(Relaxed)).is_locked() && step() {}
+                wait::take_as_head::<P, $policy>(word, id, me)
+            }
+            #[inline]
+            fn take(_word: &P::Word) {}
+            #[inline]
+            fn wait_for_link(me: &QNode<P>) {
+                <$policy as Rules>::wait_for_link::<P>(me);
+            }
+            #[inline]
+            fn kick(word: &P::Word, granted: NodeId) {
+                kick::<P>(word, granted);
+            }
+            #[inline]
+            fn unlock(word: &P::Word) {
+                // (*,*,1) -> (*,*,0)
+                // ordering: Release; Q4. On failure Acquire; K3.
+                if word.compare_exchange_byte0(LOCKED, 0, Release, Acquire).is_err() {
+                    unlock_slowpath::<P>(word);
+                }
+            }
+            fn word_is_legal(word: Word) -> bool {
+                word.is_legal() && !(word.is_pending() && word.tail().bits() == 0)
+            }
+            fn forget(word: &P::Word, may_go: impl Fn(NodeId) -> bool) {
+                hash::remove::<P>(word, may_go);
+            }
+        }
+    )+ };
+}
+waiting! {
+    Park, tries_before_queueing true, barges false;
+    ParkFullSpin, tries_before_queueing true, barges false;
+    StealOnce, tries_before_queueing false, barges false;
+    StealOnceFullSpin, tries_before_queueing false, barges false;
+    Hybrid, tries_before_queueing false, barges false;
+    HybridBounded, tries_before_queueing false, barges true;
+}
+
+/// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is
+/// released.
+#[inline]
+fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
+    let granted = node::<P>(id);
+    // ordering: full barrier; K1.
+    P::full_barrier(&granted.state);
+    // halted -> hashed
+    // ordering: Relaxed; published by the barrier, K1 and K5. On failure Relaxed: the waiter is awake
+    // and will find the grant.
+    if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
+        hash::insert::<P>(word, id);
+        // (n,0,1) -> (n,0,3)
+        // ordering: Relaxed; it is the owner who reads it, or is made to by its own means.
+        word.store_byte0(SLOW, Relaxed);
+    }
+}
+
+/// Releases the lock and wakes the head of the queue.
+#[cold]
+fn unlock_slowpath<P: PvPlatform>(word: &P::Word) {
+    // In a forked child the entry of an orphan may be gone.
+    let sleeper = hash::remove::<P>(word, |_| true);
+    debug_assert!(
+        sleeper.is_some() || P::has_forked(),
+        "qspinlock: no thread sleeps for a slow lock"
+    );
+    if let Some(id) = sleeper {
+        // hashed -> running. The node is its waiter's as long as the lock is ours.
+        // ordering: Release; K4.
+        node::<P>(id).state.store(RUNNING, Release);
+    }
+    // (n,*,3) -> (n,*,0)
+    // ordering: Release; Q4.
+    word.store_byte0(0, Release);
+    // From here on the lock may no longer exist.
+    if let Some(id) = sleeper {
+        wait::wake(node::<P>(id));
+    }
+}

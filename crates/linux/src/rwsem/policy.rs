@@ -1,0 +1,408 @@
+//! What the patches changed, one knob each, and the presets: which kernel had which.
+//!
+//! A policy is a value, so the slow paths are compiled once for all of them; only the fast paths know
+//! their policy when they are compiled.
+
+/// The count word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Until 2017: holders and attempts are added up, in a half of this many bits, 16 or 32; writers and waiters are a
+    /// bias.
+    Biased(u32),
+    /// Since: a bit for each thing, and the number of readers.
+    Bits,
+}
+
+/// The spinlock that guards the wait list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitLockKind {
+    /// The ticket lock, as it was in 2013.
+    Ticket,
+    /// The queued spinlock.
+    Queued,
+}
+
+/// What the owner word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerWord {
+    /// There is none.
+    None,
+    /// The writer; cleared only when the lock is released and somebody woken.
+    WriterLate,
+    /// The writer, or that readers own it: then nobody should spin.
+    WriterOrReaders,
+    /// The writer or the last reader, and two flags: readers should not spin, nobody should.
+    TwoFlags,
+    /// The writer or the last reader, and one flag: nobody should spin.
+    OneFlag,
+}
+
+/// How a writer spins before it queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriterSpin {
+    /// It does not.
+    No,
+    /// Behind the others that spin, anew for each look; readers do not end it.
+    PerTurn,
+    /// Behind the others, until it may; the first reader ends it.
+    UntilReaders,
+    /// The same, and on readers for 10 to 25 us.
+    TimedOnReaders,
+}
+
+/// Says if readers spin before they queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderSpin {
+    /// No.
+    No,
+    /// All of them.
+    Any,
+    /// One at a time, for the others.
+    One,
+}
+
+/// Says if a reader takes a lock that is not a writer's and overtakes the waiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderSteal {
+    /// No.
+    No,
+    /// If nobody spins.
+    UnlessSpinners,
+    /// Yes.
+    Yes,
+}
+
+/// Which readers are granted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReaderBatch {
+    /// Those at the head of the list, up to the first writer.
+    AtHead,
+    /// All of the list, up to [`BATCH`].
+    All,
+}
+
+/// The most readers that one wake-up grants under [`ReaderBatch::All`].
+pub const BATCH: usize = 256;
+
+/// How the lock is reserved for a waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handoff {
+    /// It is not: a waiter may starve.
+    Never,
+    /// After 10 ms, as the first waiter says when it wakes up; then it sleeps on.
+    Posted,
+    /// After 4 ms, as the first waiter says; it spins then.
+    ByFirst,
+    /// After 4 ms, as any waiting writer says; the first spins then.
+    ByAny,
+    /// As soon as the first waiter was woken and finds the lock held; it spins then, for a moment. After
+    /// 4 ms in any case.
+    OnceAwake,
+}
+
+/// When a release does not wake anybody although somebody waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnlockWake {
+    /// Never.
+    Always,
+    /// If somebody spins and the list is in use.
+    UnlessSpinner,
+    /// If another release is about to wake, by a flag as it was posted. Loses wake-ups.
+    FlaggedAsPosted,
+    /// If another release is about to wake.
+    Flagged,
+    /// If the first waiter, a writer, was told and has not looked since.
+    UnlessTold,
+}
+
+/// When threads are woken that were marked with the internal lock held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WakesIssued {
+    /// At once.
+    Inside,
+    /// After the internal lock, but at once by a writer that queues.
+    AfterUnlessQueueing,
+    /// After the internal lock.
+    After,
+}
+
+/// What the historical changes chose between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The count word.
+    pub format: Format,
+    /// The internal lock.
+    pub wait_lock: WaitLockKind,
+    /// The owner word.
+    pub owner: OwnerWord,
+    /// Writers that spin.
+    pub writer_spin: WriterSpin,
+    /// Readers that spin.
+    pub reader_spin: ReaderSpin,
+    /// Readers that steal.
+    pub reader_steal: ReaderSteal,
+    /// True if a reader that is about to queue has the lock if no thread waits and no writer is there any more; where
+    /// the count is in bits.
+    pub enters_if_alone: bool,
+    /// True if a reader that finds several readers queues, so that they come to an end.
+    pub joins_queue: bool,
+    /// How many readers are granted together.
+    pub reader_batch: ReaderBatch,
+    /// True if readers that wake others do so past a writer at the head.
+    pub grants_past_writer: bool,
+    /// True if the lock is looked at before the first reader is granted.
+    pub looks_before_grant: bool,
+    /// True if the first reader is granted during an attempt that is under way, and not only if there is none
+    /// or the attempt came later; where the count is biased.
+    pub grants_beside_attempts: bool,
+    /// How the lock is reserved for a waiter.
+    pub handoff: Handoff,
+    /// When a release wakes.
+    pub unlock_wake: UnlockWake,
+    /// When the wake-ups are issued.
+    pub wakes: WakesIssued,
+    /// True if a writer tries once before it queues with those who spin, if there are none.
+    pub tries_first: bool,
+    /// True if a writer that queues behind others and finds the lock free wakes the first.
+    pub queuer_wakes: bool,
+    /// True if a waiter that is about to sleep first looks for a moment if it need not, where the platform does not
+    /// know which threads run.
+    pub looks_before_sleep: bool,
+    /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
+    /// list, as a writer that queues does.
+    pub reader_wakes_readers: bool,
+    /// True if a spinning reader that withdraws from a lock, which is then free and reserved, wakes the first waiter.
+    /// Otherwise it may be that no thread does.
+    pub withdrawing_wakes: bool,
+}
+
+/// A policy as a type. One of your own may turn every knob; what the biased count cannot do does not compile.
+///
+/// ```compile_fail
+/// use lockwright_core::native::Native;
+/// use lockwright_core::raw::RawLock;
+/// use lockwright_linux::rwsem::{Policy, ReaderSpin, RwSem, RwSemPolicy, V3_12};
+///
+/// enum Spinning {}
+/// impl RwSemPolicy for Spinning {
+///     const POLICY: Policy = Policy { reader_spin: ReaderSpin::Any, ..V3_12::POLICY };
+/// }
+/// let sem = <RwSem<Native, Spinning> as RawLock>::new();
+/// ```
+///
+/// The half of a biased count is of 16 bits or of 32:
+///
+/// ```compile_fail
+/// use lockwright_core::native::Native;
+/// use lockwright_core::raw::RawLock;
+/// use lockwright_linux::rwsem::{Format, Policy, RwSem, RwSemPolicy, V3_12};
+///
+/// enum NoHalf {}
+/// impl RwSemPolicy for NoHalf {
+///     const POLICY: Policy = Policy { format: Format::Biased(0), ..V3_12::POLICY };
+/// }
+/// let sem = <RwSem<Native, NoHalf> as RawLock>::new();
+/// ```
+pub trait RwSemPolicy: Send + Sync + 'static {
+    /// What it chooses.
+    const POLICY: Policy;
+}
+
+impl Policy {
+    /// Returns `true` if a semaphore can have this policy: what came with the bits needs them, and with other halves a
+    /// writer would look like none, or a few readers like a writer.
+    pub(super) const fn fits_its_format(&self) -> bool {
+        let needs_bits = self.enters_if_alone
+            || !matches!(self.reader_spin, ReaderSpin::No)
+            || !matches!(self.reader_steal, ReaderSteal::No)
+            || !matches!(self.handoff, Handoff::Never)
+            || matches!(self.writer_spin, WriterSpin::TimedOnReaders)
+            || self.tries_first;
+        match self.format {
+            Format::Bits => true,
+            Format::Biased(half) => matches!(half, 16 | 32) && !needs_bits,
+        }
+    }
+    /// How long a waiter lets others pass it, in nanoseconds.
+    pub const fn patience_ns(&self) -> u64 {
+        match self.handoff {
+            Handoff::Never => u64::MAX,
+            Handoff::Posted => 10_000_000,
+            Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
+        }
+    }
+    /// Returns `true` if the owner word has other flags than the one that says readers.
+    pub const fn has_flags(&self) -> bool {
+        matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
+    }
+    /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile: the release may
+    /// have woken no thread, because there was a spinner, which then must not take the lock.
+    pub const fn keeps_for_sure(&self) -> bool {
+        !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
+    }
+    /// Returns `true` if a waiting writer makes one attempt when it looks, as until 2019, and not until it knows.
+    pub const fn tries_queued_once(&self) -> bool {
+        matches!(self.handoff, Handoff::Never | Handoff::Posted)
+    }
+    /// Returns `true` if a writer that queues and finds the lock free lets others spin again, as a reader does.
+    pub const fn queuer_allows_spinning(&self) -> bool {
+        matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
+    }
+    /// Returns `true` if a writer looks at the count when it wakes up, before it asks for the internal lock.
+    pub const fn looks_when_woken(&self) -> bool {
+        !matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
+    }
+}
+
+const KERNEL_3_12: Policy = Policy {
+    format: Format::Biased(32),
+    wait_lock: WaitLockKind::Ticket,
+    owner: OwnerWord::None,
+    writer_spin: WriterSpin::No,
+    reader_spin: ReaderSpin::No,
+    reader_steal: ReaderSteal::No,
+    enters_if_alone: false,
+    joins_queue: false,
+    reader_batch: ReaderBatch::AtHead,
+    grants_past_writer: false,
+    looks_before_grant: false,
+    grants_beside_attempts: false,
+    handoff: Handoff::Never,
+    unlock_wake: UnlockWake::Always,
+    wakes: WakesIssued::Inside,
+    tries_first: false,
+    queuer_wakes: false,
+    looks_before_sleep: false,
+    reader_wakes_readers: false,
+    withdrawing_wakes: false,
+};
+const SERIES_3_12: Policy = Policy {
+    owner: OwnerWord::WriterLate,
+    writer_spin: WriterSpin::PerTurn,
+    looks_before_grant: true,
+    ..KERNEL_3_12
+};
+const KERNEL_4_14: Policy = Policy {
+    wait_lock: WaitLockKind::Queued,
+    owner: OwnerWord::WriterOrReaders,
+    writer_spin: WriterSpin::UntilReaders,
+    grants_beside_attempts: true,
+    unlock_wake: UnlockWake::UnlessSpinner,
+    wakes: WakesIssued::AfterUnlessQueueing,
+    ..KERNEL_3_12
+};
+const BITS_4_14: Policy = Policy { format: Format::Bits, ..KERNEL_4_14 };
+const HANDOFF_POSTED: Policy = Policy { handoff: Handoff::Posted, ..BITS_4_14 };
+const NEW_COUNT: Policy =
+    Policy { enters_if_alone: true, unlock_wake: UnlockWake::Always, ..BITS_4_14 };
+const HANDOFF_5_2: Policy = Policy {
+    handoff: Handoff::ByFirst,
+    queuer_wakes: true,
+    wakes: WakesIssued::After,
+    ..NEW_COUNT
+};
+const ALL_READERS: Policy = Policy { reader_batch: ReaderBatch::All, ..HANDOFF_5_2 };
+const SPIN_ON_WRITERS: Policy =
+    Policy { reader_spin: ReaderSpin::Any, withdrawing_wakes: true, ..ALL_READERS };
+const TIMED_SPIN: Policy = Policy {
+    owner: OwnerWord::OneFlag,
+    writer_spin: WriterSpin::TimedOnReaders,
+    ..SPIN_ON_WRITERS
+};
+const KERNEL_5_10: Policy = Policy { owner: OwnerWord::TwoFlags, ..TIMED_SPIN };
+const STARVATION: Policy = Policy { joins_queue: true, ..KERNEL_5_10 };
+const STEALING: Policy = Policy { reader_steal: ReaderSteal::UnlessSpinners, ..STARVATION };
+const BEFORE: Policy = Policy { grants_past_writer: true, ..STEALING };
+const NO_READER_SPIN: Policy = Policy {
+    owner: OwnerWord::OneFlag,
+    reader_spin: ReaderSpin::No,
+    reader_steal: ReaderSteal::Yes,
+    ..BEFORE
+};
+
+const KERNEL_5_11: Policy = Policy { grants_past_writer: false, ..NO_READER_SPIN };
+const TODAY: Policy = Policy { handoff: Handoff::ByAny, reader_wakes_readers: true, ..KERNEL_5_11 };
+/// The kernel wakes the first waiter at each release, although it may be awake and not running. A
+/// program pays a system call for that, and has more threads than CPUs more often.
+const IN_PROGRAMS: Policy = Policy {
+    unlock_wake: UnlockWake::UnlessTold,
+    tries_first: true,
+    handoff: Handoff::OnceAwake,
+    looks_before_sleep: true,
+    ..TODAY
+};
+
+macro_rules! presets {
+    ($($(#[doc = $doc:literal])+ $preset:ident = $policy:expr;)+) => {
+        $($(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub enum $preset {}
+        impl RwSemPolicy for $preset {
+            const POLICY: Policy = $policy;
+        })+
+    };
+}
+
+presets! {
+    /// Linux 3.12: writers steal on the fast path and sleep otherwise; readers do neither.
+    V3_12 = KERNEL_3_12;
+    /// The same where the count has 32 bits: 16 count those that hold the lock and attempts.
+    V3_12On32Bits = Policy { format: Format::Biased(16), ..KERNEL_3_12 };
+    /// Linux 3.12 with the first eight patches of October 2013: writers spin.
+    V3_12Series = SERIES_3_12;
+    /// Linux 3.12 with all nine patches of October 2013 as posted: the same with the flag of the ninth. It loses
+    /// wake-ups.
+    V3_12SeriesWakeFlagAsPosted =
+        Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..SERIES_3_12 };
+    /// The same with a flag that loses none.
+    V3_12SeriesWakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..SERIES_3_12 };
+    /// Linux 3.12 with the ninth of these patches alone, as posted: wake-ups are coalesced by a flag.
+    /// It loses wake-ups.
+    V3_12WakeFlagAsPosted =
+        Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..KERNEL_3_12 };
+    /// The same with a flag that loses none.
+    V3_12WakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..KERNEL_3_12 };
+    /// Linux 4.14: writers spin in a queue, wake-ups come after the internal lock.
+    V4_14 = KERNEL_4_14;
+    /// Linux 4.14 with the first six patches of October 2017: the count is in bits, and no waiter is handed the lock.
+    V4_14Bits = BITS_4_14;
+    /// The same with the seventh, the handoff, as posted. It loses wake-ups.
+    V4_14HandoffAsPosted = HANDOFF_POSTED;
+    /// The same with a queueing writer that wakes the first waiter if the lock is free.
+    V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
+    /// Linux 5.2 with the series of May 2019 up to its third patch: the count is in bits, and each release wakes.
+    V5_2NewCount = NEW_COUNT;
+    /// The same up to the handoff, after 4 ms, and wake-ups after the internal lock.
+    V5_2Handoff = HANDOFF_5_2;
+    /// The same up to the patch by which almost all readers of the list are woken together.
+    V5_2AllReaders = ALL_READERS;
+    /// The same up to its twelfth patch: readers spin, too, while the owner is a writer.
+    V5_2ReaderSpin = SPIN_ON_WRITERS;
+    /// The same up to its fourteenth patch: all of them spin on readers, too, and stop when a writer has done so for
+    /// long.
+    V5_2TimedSpin = TIMED_SPIN;
+    /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. It is
+    /// the same with the first patch of November 2020, which passes on a value. A spinning reader that withdraws may
+    /// leave a reserved lock to no thread.
+    V5_10AsPosted = Policy { withdrawing_wakes: false, ..KERNEL_5_10 };
+    /// The same where such a reader wakes the first waiter, as in all other presets whose readers spin.
+    V5_10 = KERNEL_5_10;
+    /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.
+    V5_10Starvation = STARVATION;
+    /// Linux 5.10 with the first three: other readers steal.
+    V5_10Stealing = STEALING;
+    /// Linux 5.10 with the first four: readers that read take waiting readers along, past a writer at the head.
+    V5_10Before = BEFORE;
+    /// The same with one spinning reader at a time. The project's own design: none was posted.
+    V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
+    /// Linux 5.10 with all five patches of November 2020: readers do not spin.
+    V5_10NoRspin = NO_READER_SPIN;
+    /// Linux 5.11 to 5.15: the same without the fourth of these, which was not merged.
+    V5_11 = KERNEL_5_11;
+    /// The kernel of today: the same, any writer that waits asks for the handoff, and readers that queue wake the
+    /// readers in front of them.
+    Current = TODAY;
+    /// [`Current`], changed for programs, which pay more for a wake-up and do not know which threads run. This is what
+    /// `RwSemLock` has.
+    CurrentInPrograms = IN_PROGRAMS;
+}
