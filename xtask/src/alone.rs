@@ -6,9 +6,8 @@
 //! smaller. One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
 
 use crate::options::not_an_option;
-use crate::peer_tests::crates::{Built, compile_by};
-use crate::peer_tests::report::Runs;
-use crate::peer_tests::{list, one_test, run_once};
+use crate::suites::package::{Built, compile};
+use crate::suites::runs::{Runs, list, one_test};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -149,7 +148,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 fn build(root: &Path) -> Result<Built, String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--workspace", "--no-run"]).current_dir(root);
-    let (built, said) = compile_by(&mut cargo)?;
+    let (built, said) = compile(&mut cargo)?;
     match built.errors.is_empty() {
         true => Ok(built),
         false => Err(format!("the tests do not compile:\n{said}")),
@@ -169,7 +168,7 @@ fn shuffled(program: &Path, seed: u64) -> Command {
 /// Runs a command that fails if a test fails. Returns what to print if it does.
 fn failure(name: &str, command: &mut Command, limit: Duration) -> Result<Option<String>, String> {
     let mut runs = Runs::default();
-    run_once(command, limit, &mut runs)?;
+    runs.add(command, limit)?;
     Ok(runs.failures.pop().map(|printed| {
         // First comes a line for each test. The last of them is the one that ended the program.
         let begin = printed.find("\nfailures:\n").or(printed.rfind("\ntest ")).unwrap_or(0);

@@ -1,9 +1,7 @@
 //! What continuous integration runs, and with it `cargo xtask full`.
 
 use crate::stage::{Stage, Step};
-use crate::{
-    evidence, features, kernel, programs, record, release, root, std_tests, targets, tidy,
-};
+use crate::{evidence, features, kernel, programs, record, release, root, suites, targets, tidy};
 use std::time::Duration;
 
 /// When the run is stopped. It is meant to take 40 minutes on two slow cores; computers that are shared have days on
@@ -50,7 +48,7 @@ pub fn stages(scope: Scope) -> Vec<Stage> {
     stages.push(recorded("zoo", 2400, &["cargo", "xtask", "zoo"], scope));
     stages.push(recorded("history", 1800, &["cargo", "xtask", "history"], scope));
     stages.push(recorded("fuzz", 900, &["cargo", "xtask", "fuzz", "--batches"], scope));
-    stages.extend([std_tests::stage(), kernel::stage(), programs::stage()]);
+    stages.extend([suites::stage(), kernel::stage(), programs::stage()]);
     stages.push(documentation());
     stages.push(lock_apis());
     stages.extend(parking_lot());

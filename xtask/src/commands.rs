@@ -1,10 +1,11 @@
 //! The commands of `cargo xtask`: their options, their help, and what they run.
 
 use crate::options::not_an_option;
+use crate::suites::Of;
 use crate::{
-    alone, ci, dependents, evidence, features, fidelity, full, fuzz, install, kernel, new_lock,
-    peer_tests, price, programs, promela, quick, record, release, root, rows, sanitize, stage,
-    std_tests, sweeps, targets, tidy, weaken, zoo,
+    alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, price,
+    programs, promela, quick, record, release, root, rows, sanitize, stage, suites, sweeps,
+    targets, tidy, weaken, zoo,
 };
 use std::path::Path;
 
@@ -242,7 +243,7 @@ const LONGER: &[Command] = &[
     },
     Command {
         name: "peer-tests",
-        options: peer_tests::OPTIONS,
+        options: Of::Peer.options(),
         about: &[
             "Run parking_lot's own tests with our package `parking_lot` and with",
             "parking_lot's, five times each, and the examples of its documentation with",
@@ -251,7 +252,7 @@ const LONGER: &[Command] = &[
             "workspace fetches. --only names a part of a test's name. About three",
             "minutes.",
         ],
-        run: |given| tool(peer_tests::Request::of(given), peer_tests::run),
+        run: |given| tool(suites::Request::of(Of::Peer, given), suites::run),
     },
     Command {
         name: "price",
@@ -278,7 +279,7 @@ const LONGER: &[Command] = &[
     },
     Command {
         name: "std-tests",
-        options: std_tests::OPTIONS,
+        options: Of::Std.options(),
         about: &[
             "Run the tests of std's locks, once, lazy value and barrier with",
             "Lockwright's types. They come from the source of the standard library,",
@@ -286,11 +287,11 @@ const LONGER: &[Command] = &[
             "it. --library names a copy elsewhere, --only a part of a test's name. A",
             "minute; a part of ci.",
         ],
-        run: |given| tool(std_tests::Request::of(given), std_tests::run),
+        run: |given| tool(suites::Request::of(Of::Std, given), suites::run),
     },
     Command {
         name: "dependents",
-        options: dependents::OPTIONS,
+        options: Of::Dependents.options(),
         about: &[
             "Run the tests of crates that use parking_lot (tokio is one of them) with",
             "our package `parking_lot` in its place. Fetches their packages. Fails if a",
@@ -299,7 +300,7 @@ const LONGER: &[Command] = &[
             "scheduler and blocking pool with both libraries in turns, and runs no",
             "test: use a computer that does nothing else.",
         ],
-        run: |given| tool(dependents::Request::of(given), dependents::run),
+        run: |given| tool(suites::Request::of(Of::Dependents, given), suites::run),
     },
 ];
 

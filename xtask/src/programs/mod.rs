@@ -2,7 +2,6 @@
 //! locks. crates/pthread/README.md describes the library.
 
 mod drivers;
-mod glibc;
 mod mariadb;
 pub mod measure;
 mod needs;
@@ -12,6 +11,7 @@ use crate::install;
 use crate::options::not_an_option;
 use crate::rounds::Rounds;
 use crate::stage::{Need, Stage};
+use crate::suites::glibc;
 use needs::NeededFor;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 }
 
 fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> {
-    let tests_are_alike = glibc::run(folder, library, is_quick)?;
+    let sources = needs::glibc_sources().ok_or("the sources of glibc are gone")?;
+    let tests_are_alike = glibc::run(&sources, folder, library, is_quick)?;
     let drivers_are_right = drivers::check(library)?;
     if is_quick {
         return Ok(tests_are_alike && drivers_are_right);

@@ -1,6 +1,6 @@
 //! What `cargo test` printed.
 
-use super::table::{self, Dependent, Fails, When};
+use super::table::{Dependent, Fails, HERE};
 use std::collections::BTreeSet;
 
 /// The tests of a crate.
@@ -69,7 +69,7 @@ impl Outcome {
     /// What the table does not say, and what it says wrongly.
     pub fn complaints(&self, row: &Dependent, is_root: bool) -> Vec<String> {
         let is_known = |name: &str| {
-            let may_fail = |it: &Fails| is_root || it.when != When::AsRoot;
+            let may_fail = |it: &Fails| is_root || !it.by_root;
             row.fails.iter().any(|it| it.test == name && may_fail(it))
         };
         let unknown = self.failed.iter().filter(|name| !is_known(name));
@@ -84,11 +84,11 @@ impl Outcome {
         if self.passed == 0 {
             complaints.push("no test passed".into());
         }
-        for Fails { test, when, .. } in row.fails {
-            if !self.names.contains(*test) {
-                complaints.push(format!("{}: {test} is no longer a test", table::HERE));
-            } else if is_root && *when == When::AsRoot && !self.failed.contains(*test) {
-                complaints.push(format!("{}: {test} no longer fails", table::HERE));
+        for Fails { test, by_root, .. } in &row.fails {
+            if !self.names.contains(test) {
+                complaints.push(format!("{HERE}: {test} is no longer a test"));
+            } else if is_root && *by_root && !self.failed.contains(test) {
+                complaints.push(format!("{HERE}: {test} no longer fails"));
             }
         }
         complaints
@@ -120,12 +120,11 @@ test src/lib.rs - (line 1) ... ok
 test result: ok. 10 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 ";
 
-    const RINGS: Fails = Fails { test: "rings", when: When::AsRoot, why: "rust" };
-    const FALLS: Fails = Fails { test: "tests::falls", when: When::AsRoot, why: "gravity" };
-    const ABSENT: Fails = Fails { test: "rongs", when: When::AsRoot, why: "rust" };
-
-    fn row(fails: &'static [Fails]) -> Dependent {
-        Dependent { fails, ..table::row("bell") }
+    fn row(fails: &[(&str, bool)]) -> Dependent {
+        let of =
+            |&(test, by_root): &(&str, bool)| Fails { test: test.into(), by_root, why: "".into() };
+        let fails = fails.iter().map(of).collect();
+        Dependent { fails, ..Dependent::default() }
     }
 
     fn failing() -> Outcome {
@@ -147,22 +146,24 @@ test result: ok. 10 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fin
     #[test]
     fn a_failure_that_is_not_in_the_table_is_a_complaint() {
         assert_eq!(failing().complaints(&row(&[]), true), ["tests::falls fails"]);
-        for known in [row(&[FALLS]), row(&[Fails { when: When::Sometimes, ..FALLS }])] {
+        for by_root in [true, false] {
+            let known = row(&[("tests::falls", by_root)]);
             assert!(failing().complaints(&known, true).is_empty(), "{known:?}");
         }
-        assert_eq!(failing().complaints(&row(&[FALLS]), false), ["tests::falls fails"]);
-        assert!(passing().complaints(&row(&[FALLS]), false).is_empty());
+        let known = row(&[("tests::falls", true)]);
+        assert_eq!(failing().complaints(&known, false), ["tests::falls fails"]);
+        assert!(passing().complaints(&known, false).is_empty());
     }
 
     #[test]
     fn a_row_about_a_test_that_passes_or_is_not_there_is_a_complaint() {
-        let complaints = |fails| passing().complaints(&row(fails), true).concat();
-        assert!(complaints(&[RINGS]).ends_with("rings no longer fails"));
-        assert_eq!(complaints(&[Fails { when: When::Sometimes, ..RINGS }]), "");
-        assert!(complaints(&[ABSENT]).ends_with("rongs is no longer a test"));
-        assert!(
-            complaints(&[Fails { when: When::Sometimes, ..ABSENT }]).ends_with("no longer a test")
-        );
+        let complaints =
+            |test, by_root| passing().complaints(&row(&[(test, by_root)]), true).concat();
+        assert!(complaints("rings", true).ends_with("rings no longer fails"));
+        assert_eq!(complaints("rings", false), "");
+        for by_root in [true, false] {
+            assert!(complaints("rongs", by_root).ends_with("rongs is no longer a test"));
+        }
     }
 
     #[test]
