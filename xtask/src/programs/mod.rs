@@ -85,11 +85,11 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> {
     let sources = needs::glibc_sources().ok_or("the sources of glibc are gone")?;
     let tests_are_alike = glibc::run(&sources, folder, library, is_quick)?;
-    let drivers_are_right = drivers::check(library)?;
+    let drivers_are_right = drivers::check(library, true)?;
     if is_quick {
         return Ok(tests_are_alike && drivers_are_right);
     }
-    let others_are_right = drivers::check_others(library)?
+    let others_are_right = drivers::check(library, false)?
         & own::run(folder, library)?
         & mariadb::run(folder, library)?;
     Ok(tests_are_alike && drivers_are_right && others_are_right)

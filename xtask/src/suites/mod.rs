@@ -10,7 +10,7 @@ mod outcome;
 pub mod package;
 pub mod runs;
 mod source;
-mod table;
+pub mod table;
 
 use crate::options::not_an_option;
 use crate::rounds::Rounds;

@@ -16,6 +16,8 @@ pub struct Table {
     pub peer_tests: Suite,
     pub dependents: Vec<Dependent>,
     pub glibc: Glibc,
+    pub programs: Vec<Program>,
+    pub needs: Needs,
 }
 
 /// Tests that are built in packages of their own.
@@ -94,6 +96,27 @@ pub struct Glibc {
     pub tests: Vec<String>,
     pub slow: Vec<String>,
     pub leave_a_process: Vec<String>,
+}
+
+/// A program that says if it is right.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Program {
+    pub name: String,
+    pub line: Vec<String>,
+    pub prints: String,
+    #[serde(default)]
+    pub is_quick: bool,
+    pub if_installed: Option<String>,
+}
+
+/// Programs that have to be installed, and their packages.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Needs {
+    pub quick: Vec<(String, String)>,
+    pub measured: Vec<(String, String)>,
+    pub full: Vec<(String, String)>,
 }
 
 impl Suite {
