@@ -1,11 +1,12 @@
 //! The commands of `cargo xtask`: their options, their help, and what they run.
 
+use crate::mutants::{weaken, zoo};
 use crate::options::not_an_option;
 use crate::suites::Of;
 use crate::{
     alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, price,
     programs, promela, quick, record, release, root, rows, sanitize, stage, suites, sweeps,
-    targets, tidy, weaken, zoo,
+    targets, tidy,
 };
 use std::path::Path;
 
@@ -316,11 +317,7 @@ const OF_CHECKS: &[Command] = &[
             "into xtask/record.txt, but for those with wide bounds. --changed runs the",
             "mutants whose sources have changed, and a tenth of the others.",
         ],
-        run: |given| {
-            let request = weaken::Request::of(given);
-            let request = request.and_then(|it| it.check_place(&root()).map(|()| it));
-            tool(request, weaken::run)
-        },
+        run: |given| tool(weaken::request(&root(), given), weaken::run),
     },
     Command {
         name: "zoo",
@@ -329,7 +326,7 @@ const OF_CHECKS: &[Command] = &[
             "Seed each bug of the zoo (`lockwright bugs`) in the locks, one at a time,",
             "and see if the checkers find it. It has --full and --changed as weaken.",
         ],
-        run: |given| tool(zoo::Request::of(given), zoo::run),
+        run: |given| tool(zoo::request(given), zoo::run),
     },
     Command {
         name: "explore",

@@ -4,11 +4,11 @@
 use crate::limit::status_within;
 use crate::options::not_an_option;
 use crate::record::{self, Item, Record};
+use crate::repository::target_of;
 use crate::root;
 use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
 use crate::stage::Need;
 use crate::tidy::files;
-use crate::weaken::target_of;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};

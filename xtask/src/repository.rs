@@ -7,3 +7,9 @@ pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().expect("xtask is a folder of the repository").to_path_buf()
 }
+
+/// The target directory of the repository at `root`.
+pub fn target_of(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    root.join(target)
+}

@@ -3,8 +3,8 @@
 
 use crate::limit::status_within;
 use crate::record::{Item, Record};
+use crate::repository::target_of;
 use crate::tidy::files;
-use crate::weaken::target_of;
 use lockwright_catalog::registry::{LOCKS, LockClass};
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! Work on many items, some at a time.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Items that are worked on at the same time.
 const WORKERS: usize = 2;
@@ -27,36 +26,30 @@ pub fn on_all_by<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R, String> + Sync,
 ) -> Result<Vec<R>, String> {
-    let next = AtomicUsize::new(0);
-    let has_failed = AtomicBool::new(false);
-    let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
-    let begin_next = || {
-        if has_failed.load(Relaxed) {
-            return None;
-        }
-        // From here on it is worked on, so that what is not comes behind what has failed.
-        let at = next.fetch_add(1, Relaxed);
-        items.get(at).map(|item| (item, &results[at]))
-    };
+    let (next, results) = (Mutex::new(items.iter().enumerate()), Mutex::new(Vec::new()));
+    let begin_next = || next.lock().expect("no worker panics in it").next();
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some((item, slot)) = begin_next() {
+                while let Some((at, item)) = begin_next() {
                     let result = work(item);
-                    has_failed.fetch_or(result.is_err(), Relaxed);
-                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                    if result.is_err() {
+                        while begin_next().is_some() {}
+                    }
+                    results.lock().expect("no worker panics in it").push((at, result));
                 }
             });
         }
     });
-    // Only behind an error is there nothing.
-    let results = results.into_iter();
-    results.map_while(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    let mut results = results.into_inner().expect("no worker panics in it");
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     #[test]
     fn results_are_in_the_order_of_the_items() {

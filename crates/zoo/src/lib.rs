@@ -16,7 +16,6 @@
 //! The checkers are:
 //!
 //! - **loom** explores every execution of two or three threads, up to a number of preemptions;
-//! - **shuttle** samples schedules of more threads;
 //! - **explore** samples schedules on a simulated machine (`lockwright explore`);
 //! - **fairness** measures how long threads wait in simulated runs;
 //! - **native tests** run the lock on the real machine, and **explored schedules** are tests that explore.
@@ -49,11 +48,9 @@ pub use seen::{BugKind, Checker, Detection, fault_of};
 
 /// True in the copy that has the bugs. `xtask`, which writes the copy, changes this line there.
 pub const IS_COPY: bool = false;
-/// The variable of the environment that chooses what is wrong in the copy: [`EDIT`] and the [number](Bug::number) of a
-/// bug.
+/// The variable of the environment that chooses what is wrong in the copy: the [number](Bug::number) of a bug or, from
+/// 1000 on, that of a weakened ordering.
 pub const VARIABLE: &str = "LOCKWRIGHT_WEAKEN";
-/// What stands before the number of a bug in [`VARIABLE`].
-pub const EDIT: &str = "edit:";
 
 impl Bug {
     /// Every bug.
@@ -95,16 +92,43 @@ impl Bug {
     pub fn number(&self) -> usize {
         Self::all().take_while(|bug| bug.row != self.row).count()
     }
-    /// The value of [`VARIABLE`] that chooses it.
-    pub fn choice(&self) -> String {
-        format!("{EDIT}{}", self.number())
-    }
     /// The bug that the locks of this build have, in the copy.
     pub fn chosen() -> Option<&'static Self> {
         if !IS_COPY {
             return None;
         }
         let chosen = std::env::var(VARIABLE).ok()?;
-        Self::all().nth(chosen.strip_prefix(EDIT)?.parse().ok()?)
+        Self::all().nth(chosen.parse().ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bug_has_a_row_of_its_own_a_lock_an_edit_and_a_checker_that_must_see_it() {
+        let all: Vec<&Bug> = Bug::all().collect();
+        for (number, bug) in all.iter().enumerate() {
+            let is_once =
+                |same: fn(&Bug) -> &str| all.iter().filter(|it| same(it) == same(bug)).count() == 1;
+            assert!(is_once(|it| it.row) && is_once(|it| it.name), "{bug:?}");
+            let words = [bug.source, bug.what, bug.headline()];
+            assert!(!bug.locks.is_empty() && words.iter().all(|it| !it.is_empty()), "{bug:?}");
+            assert!(!bug.seen.by.is_empty() && !bug.edits.is_empty(), "{bug:?}");
+            let is_hidden = bug.seen.kind.hides_from_explore().is_some();
+            assert!(!is_hidden || !bug.seen.by.contains(&Checker::Explore), "{bug:?}");
+            assert_eq!((bug.number(), Bug::of_row(bug.row)), (number, Some(*bug)));
+        }
+    }
+
+    #[test]
+    fn every_bug_that_tests_must_see_has_them_and_every_program_of_a_lock_is_one_of_it() {
+        for bug in Bug::all() {
+            for checker in bug.seen.by.iter().filter(|it| !Checker::OF_SEEDED.contains(it)) {
+                assert!(bug.tests.iter().any(|test| test.checker == *checker), "{bug:?}");
+            }
+            assert!(bug.shown_by.iter().all(|(lock, _)| bug.is_in(lock)), "{bug:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What the inputs must have: everything that the tree has.
 
 use super::documents::Documents;
+use crate::mutants::{self, weakened};
 use crate::tidy::Source;
-use crate::weaken;
 use lockwright_catalog::registry::{LOCKS, LockClass};
 use lockwright_clients::CLIENTS;
 use std::collections::BTreeMap;
@@ -29,11 +29,9 @@ pub struct Expected {
 impl Expected {
     /// Scans the tree.
     pub fn of(sources: &[Source]) -> Result<Self, String> {
-        let sites = weaken::sites(sources)?;
-        let mutants = sites.iter().flat_map(|site| {
-            let mutant = |to: &str| (site.place(), site.now().to_string(), to.to_string());
-            site.weaker().into_iter().map(mutant)
-        });
+        let sites = mutants::sites(sources)?;
+        let mutants =
+            weakened(&sites).map(|(_, site, to)| (site.place(), site.now.clone(), to.to_string()));
         let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
         Ok(Self {
             sites: sites.len(),

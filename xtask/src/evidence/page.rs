@@ -2,9 +2,9 @@
 
 use super::clients::{self, kept, kept_names};
 use super::expected::Expected;
+use crate::mutants::{scan, zoo};
 use crate::packages::below_sources;
 use crate::tidy::Source;
-use crate::weaken;
 use lockwright_zoo::Bug;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub const LINES_MAX: usize = 300;
 pub fn sites(sources: &[Source]) -> BTreeMap<String, usize> {
     let in_crate = sources.iter().filter_map(|source| {
         let path = below_sources(&source.path).filter(|path| path.ends_with(".rs"))?;
-        Some((path.to_string(), weaken::sites_of(source, sources).0.len()))
+        Some((path.to_string(), scan(source, sources).0.len()))
     });
     in_crate.filter(|(_, count)| *count > 0).collect()
 }
@@ -28,7 +28,7 @@ pub fn files(counts: &BTreeMap<String, usize>) -> String {
 
 /// The numbers of all bugs.
 pub fn bugs() -> String {
-    crate::zoo::rows().collect::<Vec<_>>().join(", ")
+    zoo::rows().collect::<Vec<_>>().join(", ")
 }
 
 /// What it has to say, word by word.
@@ -38,7 +38,7 @@ fn facts(sources: &[Source], expected: &Expected) -> [String; 6] {
         format!("{} orderings, as many", expected.sites),
         format!("and {mutants} *mutants*"),
         format!("By file: {}.", files(&sites(sources))),
-        format!("{} bugs, and", crate::zoo::rows().count()),
+        format!("{} bugs, and", zoo::rows().count()),
         format!("The bugs are {}.", bugs()),
         format!("{} locks and {} clients", expected.locks.len(), clients::all().count()),
     ]

@@ -18,7 +18,7 @@ fn zoo_text() -> String {
             r#"{{"row": "{row}", "verdict": "KILLED", "kills": [{{"checker": "loom", "lock": "a", "client": "handoff"}}]}}"#
         )
     };
-    let rows: Vec<_> = crate::zoo::rows().map(row).collect();
+    let rows: Vec<_> = crate::mutants::zoo::rows().map(row).collect();
     format!(
         r#"{{"bounds": "(2, 3)", "rows": [{}], "reported": [], "clean": [{{"checker": "loom", "lock": "a",
         "client": "exclusion", "executions": 7}}]}}"#,

@@ -31,7 +31,7 @@ const LISTS: &[&str] = &["lib", "registry", "capabilities", "qspinlock/testing"]
 const CLIENT_LISTS: &[&str] = &["lib.rs", "table.rs", "disturbed.rs"];
 
 /// A check, and what its outcome depends on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Item<'a> {
     pub name: String,
     /// The locks that it runs; `None` for all.

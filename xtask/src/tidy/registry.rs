@@ -1,8 +1,8 @@
 //! Rules about locks as a whole: what a lock has besides its row in the registry.
 
 use super::{Finding, Source};
+use crate::mutants::{checker_of, scan};
 use crate::packages::below_sources;
-use crate::weaken;
 use lockwright_zoo::Bug;
 
 const REGISTRY: &str = "crates/catalog/src/registry.rs";
@@ -93,13 +93,13 @@ pub fn every_ordering_is_watched(source: &Source, all: &[Source]) -> Vec<Finding
     };
     let module = below.split(['/', '.']).next().unwrap_or_default();
     let is_lock = |row: Row<'_>| row.name.replace('-', "_") == module;
-    let is_watched = weaken::is_watched(below)
+    let is_watched = checker_of(below).is_some()
         || registry(all).is_some_and(|registry| rows(registry).any(is_lock));
-    if is_watched || weaken::sites_of(source, all).0.is_empty() {
+    if is_watched || scan(source, all).0.is_empty() {
         return Vec::new();
     }
     let message = "no checker watches its orderings: call the module as the lock, or add it to \
-                   xtask/src/weaken/table.rs";
+                   xtask/src/mutants/table.rs";
     vec![source.finding(1, message)]
 }
 

@@ -1,11 +1,13 @@
 //! Finding the sites: every ordering and every barrier that the lock crate names.
 
+use super::places::Place;
 use crate::packages::below_sources;
 use crate::tidy::Source;
 use crate::tidy::locks::{has_id_in_table, ids_in_comment};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Where the locks are.
+/// The number of the first weakened ordering; those of bugs are smaller.
+const FIRST: usize = 1000;
 /// The orderings that can be weakened.
 const STRONG: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
 /// The calls that order without accessing anything.
@@ -29,24 +31,12 @@ pub struct Site {
     pub code: String,
     /// The ids in the comment above that are in a table.
     pub ids: Vec<String>,
-    /// What stands there.
-    pub what: What,
+    /// What stands there: an ordering, or the name of a barrier that is called.
+    pub now: String,
+    /// The innermost function that an ordering is an argument of; empty if it is in a variable.
+    of: String,
     /// The bytes of the file that are the expression, without its statement.
     pub span: (usize, usize),
-}
-
-/// What a site is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// An ordering, of an access by the function named, or of a fence.
-    Ordering {
-        /// Which one.
-        order: String,
-        /// The innermost function that it is an argument of; empty if it is in a variable.
-        of: String,
-    },
-    /// A call of a barrier, this one.
-    Barrier(String),
 }
 
 impl Site {
@@ -56,34 +46,17 @@ impl Site {
     }
     /// What the site may be weakened to, one step each; the empty string removes it.
     pub fn weaker(&self) -> Vec<&'static str> {
-        let What::Ordering { order, of } = &self.what else { return vec![""] };
-        let is_fence = BARRIERS.contains(&of.as_str());
-        match order.as_str() {
+        match &*self.now {
             "AcqRel" => vec!["Acquire", "Release"],
-            "SeqCst" if of.contains("load") => vec!["Acquire"],
-            "SeqCst" if of.contains("store") => vec!["Release"],
+            "SeqCst" if self.of.contains("load") => vec!["Acquire"],
+            "SeqCst" if self.of.contains("store") => vec!["Release"],
             "SeqCst" => vec!["AcqRel"],
             // There is no relaxed fence; the call is a site as well, and is removed.
-            _ if is_fence => Vec::new(),
-            _ => vec!["Relaxed"],
+            "Acquire" | "Release" if BARRIERS.contains(&&*self.of) => Vec::new(),
+            "Acquire" | "Release" => vec!["Relaxed"],
+            _ => vec![""],
         }
     }
-    /// What stands there now.
-    pub fn now(&self) -> &str {
-        match &self.what {
-            What::Ordering { order, .. } => order,
-            What::Barrier(name) => name,
-        }
-    }
-}
-
-/// Something in the source that the tool cannot work with.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Complaint {
-    /// `file:line`.
-    pub place: String,
-    /// What is wrong there.
-    pub message: String,
 }
 
 /// The files of the packages with locks.
@@ -91,14 +64,40 @@ pub fn lock_files(all: &[Source]) -> impl Iterator<Item = &Source> {
     all.iter().filter(|source| below_sources(&source.path).is_some() && source.is_rust())
 }
 
+/// The mutants of some sites: the number of each, the site, and what stands there instead; nothing if that is empty.
+pub fn weakened(sites: &[Site]) -> impl Iterator<Item = (usize, &Site, &'static str)> {
+    let mutants = sites.iter().flat_map(|site| site.weaker().into_iter().map(move |to| (site, to)));
+    mutants.zip(FIRST..).map(|((site, to), number)| (number, site, to))
+}
+
+/// Where the copy of the crate has these mutants.
+pub fn places(sites: &[Site]) -> impl Iterator<Item = Place> {
+    weakened(sites)
+        .map(|(number, site, to)| Place::of_ordering(site.path.clone(), site.span, number, to))
+}
+
+/// All sites of the crate.
+///
+/// # Errors
+/// What is wrong with some of them.
+pub fn sites(all: &[Source]) -> Result<Vec<Site>, String> {
+    let (mut sites, mut complaints) = (Vec::new(), Vec::new());
+    for source in lock_files(all) {
+        let (of_file, wrong) = scan(source, all);
+        sites.extend(of_file);
+        complaints.extend(wrong);
+    }
+    if complaints.is_empty() { Ok(sites) } else { Err(complaints.join("\n")) }
+}
+
 /// The sites of one file, in order, and what is wrong with them. `all` is where tables are.
-pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
+pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<String>) {
     let mut found = Vec::new();
     if let Ok(stream) = source.text.parse() {
         find(stream, &source.text, "", &mut found);
     }
     let (mut sites, mut complaints) = (Vec::new(), Vec::new());
-    for (what, line, span) in found {
+    for Found { now, of, line, span } in found {
         // From there on all is for tests.
         if line > source.code().tests_begin() {
             continue;
@@ -108,16 +107,17 @@ pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<Complaint>) {
             .into_iter()
             .filter(|id| has_id_in_table(source, all, id))
             .collect();
-        let site = Site { path: source.path.clone(), line, code, ids, what, span };
+        let site = Site { path: source.path.clone(), line, code, ids, now, of, span };
         if site.ids.is_empty() {
-            let message = format!("{} without an id that is in a table of orderings", site.now());
-            complaints.push(Complaint { place: site.place(), message });
+            let (place, now) = (site.place(), &site.now);
+            complaints
+                .push(format!("{place}: {now} without an id that is in a table of orderings"));
         }
         sites.push(site);
     }
     if let Some(line) = behind_tests(source) {
-        let message = "code behind `#[cfg(test)]` is not scanned: put its item last".into();
-        complaints.push(Complaint { place: format!("{}:{line}", source.path), message });
+        let what = "code behind `#[cfg(test)]` is not scanned: put its item last";
+        complaints.push(format!("{}:{line}: {what}", source.path));
     }
     (sites, complaints)
 }
@@ -169,7 +169,12 @@ pub fn count_in_lines(source: &Source) -> usize {
 }
 
 /// What a site is, its line counted from 1, and its bytes.
-type Found = (What, usize, (usize, usize));
+struct Found {
+    now: String,
+    of: String,
+    line: usize,
+    span: (usize, usize),
+}
 
 /// Adds the sites among tokens that are arguments of the function `of`; of none, if that is empty.
 fn find(stream: TokenStream, text: &str, of: &str, found: &mut Vec<Found>) {
@@ -194,12 +199,12 @@ fn find(stream: TokenStream, text: &str, of: &str, found: &mut Vec<Found>) {
                 match tokens.get(at + 1) {
                     _ if in_import => {}
                     _ if STRONG.contains(&&*name) => {
-                        let what = What::Ordering { order: name, of: of.to_string() };
-                        found.push((what, line, (begin, span.end)));
+                        let (of, span) = (of.to_string(), (begin, span.end));
+                        found.push(Found { now: name, of, line, span });
                     }
                     Some(TokenTree::Group(group)) if !is_defined && BARRIERS.contains(&&*name) => {
-                        let end = group.span().byte_range().end;
-                        found.push((What::Barrier(name), line, (begin, end)));
+                        let span = (begin, group.span().byte_range().end);
+                        found.push(Found { now: name, of: String::new(), line, span });
                     }
                     _ => {}
                 }
@@ -233,7 +238,7 @@ mod tests {
     fn sites_of(code: &str) -> Vec<Site> {
         let source = Source::new(PATH, format!("{TABLE}{code}"));
         let (sites, complaints) = scan(&source, std::slice::from_ref(&source));
-        assert_eq!(complaints, []);
+        assert_eq!(complaints, [""; 0]);
         assert_eq!(sites.len(), count_in_lines(&source), "the plain search differs: {code}");
         sites
     }
@@ -264,7 +269,7 @@ mod tests {
     #[test]
     fn calls_of_several_lines_and_several_orderings_on_one_are_found() {
         let sites = sites_of("a.compare_exchange(\n    old, // not Acquire\n    AcqRel, Acquire)");
-        assert_eq!(sites.iter().map(Site::now).collect::<Vec<_>>(), ["AcqRel", "Acquire"]);
+        assert_eq!(sites.iter().map(|it| &*it.now).collect::<Vec<_>>(), ["AcqRel", "Acquire"]);
         assert_eq!(sites[0].place(), format!("{PATH}:6"));
         assert_eq!(sites[0].code, "AcqRel, Acquire)");
     }
@@ -290,8 +295,8 @@ mod tests {
             scan(&source, std::slice::from_ref(&source)).1
         };
         let module = "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests {\n    fn f() {}\n}\n";
-        assert_eq!(complaints(&format!("fn f() {{}}\n{module}// The end.\n")), []);
-        assert_eq!(complaints("#[cfg(test)]\nmod tests;\n"), []);
+        assert_eq!(complaints(&format!("fn f() {{}}\n{module}// The end.\n")), [""; 0]);
+        assert_eq!(complaints("#[cfg(test)]\nmod tests;\n"), [""; 0]);
         for (code, line) in [
             (format!("{module}fn g() {{}}\n"), 6),
             ("#[cfg(test)]\nuse a::b;\nfn g() {}\n".to_string(), 3),
@@ -300,7 +305,7 @@ mod tests {
         ] {
             let complaints = complaints(&code);
             assert_eq!(complaints.len(), 1, "{code}");
-            assert_eq!(complaints[0].place, format!("{PATH}:{line}"), "{code}");
+            assert!(complaints[0].starts_with(&format!("{PATH}:{line}:")), "{code}");
         }
     }
 
@@ -310,7 +315,7 @@ mod tests {
         let source = Source::new(PATH, text);
         let (sites, complaints) = scan(&source, std::slice::from_ref(&source));
         assert_eq!((sites.len(), complaints.len()), (1, 1));
-        assert_eq!(complaints[0].place, format!("{PATH}:2"));
+        assert!(complaints[0].starts_with(&format!("{PATH}:2:")));
         assert_eq!(count_in_lines(&source), 2);
     }
 }

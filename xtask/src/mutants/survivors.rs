@@ -1,6 +1,6 @@
 //! The mutants that no checker kills, each with the reason why it stays.
 
-use super::scan::Site;
+use super::scan::{Site, weakened};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 pub const FILE: &str = "crates/catalog/survivors.toml";
 
 /// One mutant that may survive.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Survivor {
     /// The file of the site.
@@ -37,7 +37,11 @@ impl Survivor {
     /// True if this is the mutant of `site` that makes it `to`.
     pub fn is(&self, site: &Site, to: &str) -> bool {
         let is_site = self.file == site.path && self.code == site.code;
-        is_site && site.ids.contains(&self.id) && self.from == site.now() && self.to == to
+        is_site && site.ids.contains(&self.id) && self.from == site.now && self.to == to
+    }
+    /// How many mutants of `sites` it fits: one argument may not excuse two.
+    pub fn fits(&self, sites: &[Site]) -> usize {
+        weakened(sites).filter(|(_, site, to)| self.is(site, to)).count()
     }
     /// What a reader looks for in the list.
     pub fn name(&self) -> String {
@@ -51,16 +55,6 @@ pub fn read(root: &Path) -> Result<Vec<Survivor>, String> {
     let text = std::fs::read_to_string(root.join(FILE))
         .map_err(|error| format!("{FILE} cannot be read: {error}"))?;
     parse(&text)
-}
-
-/// The entries that fit more than one mutant of `sites`: one argument may not excuse two.
-pub fn ambiguous<'a>(survivors: &'a [Survivor], sites: &[Site]) -> Vec<&'a Survivor> {
-    let fits = |survivor: &Survivor| {
-        let mutants =
-            sites.iter().flat_map(|site| site.weaker().into_iter().map(move |to| (site, to)));
-        mutants.filter(|(site, to)| survivor.is(site, to)).count()
-    };
-    survivors.iter().filter(|survivor| fits(survivor) > 1).collect()
 }
 
 fn parse(text: &str) -> Result<Vec<Survivor>, String> {
@@ -97,25 +91,18 @@ mod tests {
             let text = format!("//! | Q1 | here |\n// ordering: Q1.\n{code}\n");
             let source = Source::new("a.rs", text);
             let (sites, _) = scan(&source, std::slice::from_ref(&source));
-            let survivor = Survivor {
-                file: "a.rs".into(),
-                id: "Q1".into(),
-                code: code.lines().next().unwrap_or_default().into(),
-                from: from.into(),
-                to: "Acquire".into(),
-                argument: "because".into(),
-                bound: "three threads".into(),
-            };
-            let mutants =
-                sites.iter().flat_map(|site| site.weaker().into_iter().map(move |to| (site, to)));
-            let fits = mutants.filter(|(site, to)| survivor.is(site, to)).count();
-            (fits, ambiguous(&[survivor], &sites).len())
+            let code = code.lines().next().unwrap_or_default();
+            let [file, id, code, from, to] =
+                ["a.rs", "Q1", code, from, "Acquire"].map(str::to_string);
+            Survivor { file, id, code, from, to, ..Survivor::default() }.fits(&sites)
         };
-        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "AcqRel"), (1, 0));
-        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "SeqCst"), (1, 0));
-        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "Release"), (0, 0));
-        assert_eq!(fitting("a.swap(b.swap(0, AcqRel), AcqRel);", "AcqRel"), (2, 1));
-        let twice = "a.swap(1, AcqRel);\n// ordering: Q1.\na.swap(1, AcqRel);";
-        assert_eq!(fitting(twice, "AcqRel"), (2, 1));
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "AcqRel"), 1);
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "SeqCst"), 1);
+        assert_eq!(fitting("a.swap(b.load(SeqCst), AcqRel);", "Release"), 0);
+        assert_eq!(fitting("a.swap(b.swap(0, AcqRel), AcqRel);", "AcqRel"), 2);
+        assert_eq!(
+            fitting("a.swap(1, AcqRel);\n// ordering: Q1.\na.swap(1, AcqRel);", "AcqRel"),
+            2
+        );
     }
 }

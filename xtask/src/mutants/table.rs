@@ -1,6 +1,7 @@
 //! Which checks are there for which file.
 
 use lockwright_catalog::registry::LOCKS;
+use lockwright_zoo::{Checker::Miri, Test};
 
 /// Who looks for the difference that a mutant makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,15 +12,6 @@ pub enum Checker {
     Miri(&'static [Test]),
     /// No check can hold there even without the mutant.
     Nobody,
-}
-
-/// One test that cargo runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
-    /// The package, and which of its test programs.
-    pub program: &'static [&'static str],
-    /// Its name.
-    pub name: &'static str,
 }
 
 const CNA: &[&str] = &["cna", "cna-v10_time", "cna-v10_limited", "cna-v11", "cna-v15"];
@@ -47,10 +39,11 @@ const RWSEM: &[&str] = &[
 ];
 
 const fn law(name: &'static str) -> Test {
-    Test { program: &["lockwright-clients", "--test", "native"], name }
+    Test { package: "lockwright-clients", program: &["--test", "native"], name, checker: Miri }
 }
 const fn unit(name: &'static str) -> Test {
-    Test { program: &["lockwright-core", "--features", "std", "--lib"], name }
+    let program = &["--features", "std", "--lib"];
+    Test { package: "lockwright-core", program, name, checker: Miri }
 }
 
 /// By the beginning of the path below the sources of the crate; the longest that fits counts. A module that is
