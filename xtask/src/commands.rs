@@ -342,15 +342,17 @@ const OF_CHECKS: &[Command] = &[
 const DOCUMENTS: &[Command] = &[
     Command {
         name: "evidence",
-        options: "[--fresh | --check]",
+        options: "[--fresh | --count | --check]",
         about: &[
-            "Write docs/evidence.md from the results of weaken, zoo, sample and",
-            "explore. Results that are missing or old are made first, which takes",
-            "hours; --fresh makes all of them. --check compares the committed page",
-            "with the tree, in seconds.",
+            "Write the numbers of docs/evidence.md into docs/evidence.json, from the",
+            "results of weaken, zoo, sample and explore. Results that are missing or",
+            "old are made first, which takes hours; --fresh makes all of them. --count",
+            "counts again what the tree has and keeps the results. --check compares the",
+            "committed files with each other and with the tree, in seconds.",
         ],
-        run: |given| match at_most_one(given, &["--fresh", "--check"])? {
+        run: |given| match at_most_one(given, &["--fresh", "--count", "--check"])? {
             Some("--check") => Ok(evidence::check(&root())),
+            Some("--count") => evidence::count(&root()).map_err(Failure::Broken),
             option => evidence::generate(&root(), option.is_some()).map_err(Failure::Broken),
         },
     },

@@ -22,6 +22,7 @@ mod markdown;
 mod minutes;
 mod mutants;
 mod new_lock;
+mod numbers;
 mod options;
 mod output;
 mod packages;

@@ -1,166 +1,128 @@
-//! What the checkers wrote down: the inputs of `docs/evidence.md`.
+//! What the checkers wrote down: the inputs of `docs/evidence.json`. They are one JSON value.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use super::tree::counted;
+use crate::numbers::{self, list, plain, read_json};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// `lockwright.weaken/1`: every ordering of the locks made weaker.
-#[derive(Debug, Deserialize)]
-pub struct Weaken {
-    pub bounds: String,
-    pub sites: usize,
-    pub text_search: usize,
-    pub mutants: Vec<Mutant>,
-}
-
-/// One ordering, one step weaker.
-#[derive(Debug, Deserialize)]
-pub struct Mutant {
-    /// `file:line`.
-    pub site: String,
-    pub ids: Vec<String>,
-    pub from: String,
-    /// Empty if it is removed.
-    pub to: String,
-    pub checker: String,
-    pub verdict: String,
-    pub kills: Vec<Finding>,
-    #[serde(default)]
-    pub held: Vec<Finding>,
-}
-
-/// `lockwright.zoo/1`: historical bugs, seeded.
-#[derive(Debug, Deserialize)]
-pub struct Zoo {
-    pub bounds: String,
-    pub rows: Vec<Row>,
-    /// What the checks said about the real code.
-    pub clean: Vec<Finding>,
-    /// What they complained about in the real code.
-    pub reported: Vec<Finding>,
-}
-
-/// One bug.
-#[derive(Debug, Deserialize)]
-pub struct Row {
-    pub row: String,
-    pub verdict: String,
-    pub kills: Vec<Finding>,
-    #[serde(default)]
-    pub survived: Vec<Finding>,
-}
-
-/// What one check said, be it something or nothing.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Finding {
-    #[serde(default)]
-    pub checker: String,
-    pub lock: String,
-    pub client: String,
-    #[serde(default)]
-    pub executions: u64,
-}
-
-/// One line of `sample`: random schedules of a client on a lock.
-#[derive(Debug, Deserialize)]
-pub struct Sample {
-    pub lock: String,
-    pub client: String,
-    pub on: String,
-    pub threads: usize,
-    pub violated: bool,
-    pub executions: u64,
-}
-
-/// `lockwright.explore/1`: schedules of a client on a lock, simulated.
-#[derive(Debug, Deserialize)]
-pub struct Explored {
-    pub seed: u64,
-    /// True if it was ended before its time.
-    #[serde(default)]
-    pub interrupted: bool,
-    pub results: Vec<Exploration>,
-}
-
-/// One client on one lock.
-#[derive(Debug, Deserialize)]
-pub struct Exploration {
-    pub lock: String,
-    pub client: String,
-    pub threads: usize,
-    pub schedules: u64,
-    pub steps: u64,
-    pub verdict: String,
-}
-
-/// All of them.
-#[derive(Debug)]
-pub struct Documents {
-    pub weaken: Weaken,
-    pub zoo: Zoo,
-    pub samples: Vec<Sample>,
-    pub explored: Explored,
-}
-
-/// Where the inputs are, below the root of the repository, and which command writes each.
+/// Where the inputs are, below the root of the repository.
 pub const WEAKEN: &str = "target/evidence/weaken.json";
 pub const ZOO: &str = "target/evidence/zoo.json";
 pub const SAMPLES: &str = "target/evidence/samples.jsonl";
 pub const EXPLORED: &str = "target/evidence/explore.json";
 
-impl Documents {
-    /// Reads them.
-    pub fn read(root: &Path) -> Result<Self, String> {
-        let text = |name: &str| {
-            std::fs::read_to_string(root.join(name)).map_err(|error| {
-                format!("{name} cannot be read: {error}; type `cargo xtask evidence --fresh`")
-            })
-        };
-        let samples: Result<Vec<_>, _> =
-            text(SAMPLES)?.lines().map(|line| decode(SAMPLES, line)).collect();
-        let weaken = decode(WEAKEN, &text(WEAKEN)?)?;
-        let (zoo, explored) = (decode(ZOO, &text(ZOO)?)?, decode(EXPLORED, &text(EXPLORED)?)?);
-        Ok(Self { weaken, zoo, samples: samples?, explored })
-    }
-
-    /// What keeps them from being evidence.
-    pub fn complaints(&self) -> Vec<String> {
-        let mut complaints = Vec::new();
-        let Self { weaken, zoo, samples, explored } = self;
-        if weaken.sites != weaken.text_search {
-            let (sites, found) = (weaken.sites, weaken.text_search);
-            complaints.push(format!("{sites} sites were weakened, a text search finds {found}"));
-        }
-        for Mutant { site, to, verdict, .. } in &weaken.mutants {
-            if !["KILLED", "ARGUED"].contains(&verdict.as_str()) {
-                complaints.push(format!("{site} made {to:?}: {verdict}"));
-            }
-        }
-        for Row { row, verdict, .. } in &zoo.rows {
-            if !["KILLED", "BY_CONSTRUCTION"].contains(&verdict.as_str()) {
-                complaints.push(format!("row {row} of the zoo: {verdict}"));
-            }
-        }
-        for Finding { checker, lock, client, .. } in &zoo.reported {
-            complaints.push(format!("the real code fails: {client} on {lock} by {checker}"));
-        }
-        for Sample { lock, client, on, threads, .. } in samples.iter().filter(|it| it.violated) {
-            complaints.push(format!("shuttle: {client} on {lock}, {threads} threads, {on}"));
-        }
-        if explored.interrupted {
-            complaints.push("explore was interrupted".into());
-        }
-        for Exploration { lock, client, .. } in
-            explored.results.iter().filter(|it| it.verdict != "HELD")
-        {
-            complaints.push(format!("explore: {client} on {lock}"));
-        }
-        complaints
-    }
+/// Reads them: `lockwright.weaken/1` (every ordering made weaker), `lockwright.zoo/1` (historical bugs, seeded), the
+/// lines of `sample` (random schedules), and `lockwright.explore/1` (schedules, simulated).
+pub fn read(root: &Path) -> Result<Value, String> {
+    let samples = numbers::read(root, SAMPLES)?.lines().collect::<Vec<_>>().join(",");
+    let samples: Value = serde_json::from_str(&format!("[{samples}]"))
+        .map_err(|error| format!("{SAMPLES}: {error}"))?;
+    let [weaken, zoo, explored] = [WEAKEN, ZOO, EXPLORED].map(|name| read_json(root, name));
+    Ok(json!({"weaken": weaken?, "zoo": zoo?, "samples": samples, "explored": explored?}))
 }
 
-fn decode<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| {
-        format!("{name} is not what was expected: {error}; type `cargo xtask evidence --fresh`")
+/// What they have found, in numbers.
+pub fn found(documents: &Value) -> Value {
+    let [mutants, bugs, clean] = lists(documents, ["/weaken/mutants", "/zoo/rows", "/zoo/clean"]);
+    let [sampled, explored] = lists(documents, ["/samples", "/explored/results"]);
+    let loom: Vec<_> = clean.iter().filter(|it| it["checker"] == "loom").cloned().collect();
+    let needed = needed(documents).into_iter().map(|(client, _)| client);
+    let with = |of: &[Value], verdict| of.iter().filter(|it| it["verdict"] == verdict).count();
+    let sum = |of: &[Value], key| of.iter().filter_map(|it| it[key].as_u64()).sum::<u64>();
+    let each = |of: &[Value], key| of.iter().map(|it| plain(&it[key])).collect::<BTreeSet<_>>();
+    json!({
+        "weaken_bounds": documents["weaken"]["bounds"],
+        "mutants": mutants.len(),
+        "killed": with(mutants, "KILLED"),
+        "argued": with(mutants, "ARGUED"),
+        "zoo_bounds": documents["zoo"]["bounds"],
+        "bugs": bugs.len(),
+        "bugs_found": with(bugs, "KILLED"),
+        "needed_clients": needed.collect::<BTreeSet<_>>(),
+        "loom_checks": loom.len(),
+        "loom_locks": each(&loom, "lock").len(),
+        "loom_executions": sum(&loom, "executions"),
+        "sampled_schedules": sum(sampled, "executions"),
+        "explored_locks": each(explored, "lock").len(),
+        "explored_clients": each(explored, "client").len(),
+        "explored_threads": Vec::from_iter(each(explored, "threads")).join(" or "),
+        "explored_schedules": sum(explored, "schedules"),
+        "explored_seed": documents["explored"]["seed"],
     })
+}
+
+/// The clients that alone find something, and what that is: mutants, and bugs in a lock. A bug is not found if one of
+/// the checkers that must see it does not, in one of its locks.
+pub fn needed(documents: &Value) -> BTreeSet<(String, String)> {
+    let [mutants, bugs] = lists(documents, ["/weaken/mutants", "/zoo/rows"]);
+    let mutants = mutants.iter().filter(|it| it["checker"] == "loom");
+    let mutants = mutants.map(|it| ("mutant", it, &[][..]));
+    let bugs = bugs.iter().map(|it| ("bug", it, &["lock", "checker"][..]));
+    let mut needed = BTreeSet::new();
+    for (kind, found, by) in mutants.chain(bugs) {
+        let mut clients: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for kill in list(&found["kills"]) {
+            clients.entry(about(kill, by)).or_default().insert(plain(&kill["client"]));
+        }
+        for (by, clients) in clients.into_iter().filter(|(_, clients)| clients.len() == 1) {
+            let what = format!("{kind} {} {by}", about(found, &["row", "site", "from", "to"]));
+            needed.extend(clients.into_iter().map(|client| (client, what.clone())));
+        }
+    }
+    needed
+}
+
+/// What keeps them from being evidence about a tree with these checks; each a sentence.
+pub fn complaints(documents: &Value, checks: &BTreeMap<String, usize>) -> Vec<String> {
+    let is_good = |it: &Value| match it["verdict"].as_str() {
+        Some(verdict) => ["KILLED", "ARGUED", "HELD"].contains(&verdict),
+        None => it["violated"] == false,
+    };
+    let keys = ["site", "from", "to", "row", "checker", "client", "lock", "threads", "verdict"];
+    let places = ["/weaken/mutants", "/zoo/rows", "/zoo/reported", "/samples", "/explored/results"];
+    let mut complaints = Vec::new();
+    for (place, checks) in places.iter().zip(lists(documents, places)) {
+        let bad = checks.iter().filter(|it| !is_good(it));
+        complaints.extend(bad.map(|it| format!("{}: {}", &place[1..], about(it, &keys))));
+    }
+    if documents["explored"]["interrupted"] == true {
+        complaints.push("explore was interrupted".into());
+    }
+    let run = checked(documents);
+    for check in run.keys().chain(checks.keys()).collect::<BTreeSet<_>>() {
+        let [run, expected] = [&run, checks].map(|of| of.get(check).unwrap_or(&0));
+        // Of these there may be more than the tree asks for.
+        let is_enough = !check.starts_with("weaken") && run >= expected;
+        if run != expected && !is_enough {
+            complaints.push(format!("{check}: {run} checks, the tree has {expected}"));
+        }
+    }
+    complaints
+}
+
+/// What was checked, and how often.
+fn checked(documents: &Value) -> BTreeMap<String, usize> {
+    let kinds = [
+        ("weaken ", "/weaken/mutants", &["site", "from", "to"][..]),
+        ("zoo ", "/zoo/rows", &["row"]),
+        ("", "/zoo/clean", &["checker", "lock"]),
+        ("shuttle ", "/samples", &["lock", "client", "threads"]),
+        ("explore ", "/explored/results", &["lock", "client"]),
+    ];
+    counted(kinds.iter().flat_map(|(what, place, keys)| {
+        let [checks] = lists(documents, [place]);
+        checks.iter().map(move |it| format!("{what}{}", about(it, keys)))
+    }))
+}
+
+/// Lists in the documents.
+fn lists<'a, const N: usize>(documents: &'a Value, places: [&str; N]) -> [&'a [Value]; N] {
+    places.map(|place| documents.pointer(place).map_or(&[][..], list))
+}
+
+/// What a document says about something, by these keys.
+fn about(it: &Value, keys: &[&str]) -> String {
+    let values = keys.iter().map(|key| &it[*key]).filter(|value| !value.is_null());
+    values.map(plain).collect::<Vec<_>>().join(" ")
 }

@@ -1,166 +1,103 @@
 //! The document, from small inputs.
 
-use super::clients::only_killed_by;
-use super::documents::{Documents, Finding};
+use super::documents::{complaints, found};
 use super::*;
-use crate::tidy::Source;
 
-const WEAKEN_TEXT: &str = r#"{"bounds": "(2, 3) and (3, 2)", "sites": 2, "text_search": 2, "mutants": [
-  {"site": "crates/locks/src/a.rs:4", "ids": ["A1"], "from": "Acquire", "to": "Relaxed", "checker": "loom",
-   "verdict": "KILLED", "kills": [{"lock": "a", "client": "exclusion"}]},
-  {"site": "crates/locks/src/a.rs:9", "ids": ["A2"], "from": "full_barrier", "to": "", "checker": "loom",
-   "verdict": "ARGUED", "kills": [], "held": [{"lock": "a", "client": "handoff"}]}]}"#;
-
-/// A zoo with every row, killed by one client.
-fn zoo_text() -> String {
-    let row = |row: &str| {
-        format!(
-            r#"{{"row": "{row}", "verdict": "KILLED", "kills": [{{"checker": "loom", "lock": "a", "client": "handoff"}}]}}"#
-        )
-    };
-    let rows: Vec<_> = crate::mutants::zoo::rows().map(row).collect();
-    format!(
-        r#"{{"bounds": "(2, 3)", "rows": [{}], "reported": [], "clean": [{{"checker": "loom", "lock": "a",
-        "client": "exclusion", "executions": 7}}]}}"#,
-        rows.join(",")
-    )
+/// Small documents: `exclusion` alone finds a mutant, and `handoff` a bug.
+fn inputs() -> Value {
+    let kill = |client: &str| json!([{"lock": "mcs", "checker": "loom", "client": client}]);
+    json!({
+        "weaken": {"mutants": [
+            {"site": "a.rs:4", "from": "Acquire", "to": "Relaxed", "checker": "loom", "verdict": "KILLED",
+             "kills": kill("exclusion")},
+            {"site": "a.rs:9", "from": "fence", "to": "", "checker": "loom", "verdict": "ARGUED"},
+        ]},
+        "zoo": {
+            "rows": [{"row": "1", "verdict": "KILLED", "kills": kill("handoff")}],
+            "clean": [{"checker": "loom", "lock": "mcs", "executions": 7}],
+            "reported": [],
+        },
+        "samples": [{"lock": "mcs", "client": "handoff", "threads": 8, "violated": false, "executions": 100}],
+        "explored": {"seed": 1, "interrupted": false, "results": [
+            {"lock": "mcs", "client": "handoff", "threads": 4, "schedules": 10, "verdict": "HELD"},
+        ]},
+    })
 }
 
-fn documents() -> Documents {
-    let sample = |threads| {
-        format!(
-            r#"{{"lock": "a", "client": "exclusion", "on": "flat", "threads": {threads}, "violated": false,
-            "executions": 100}}"#
-        )
-    };
-    let sample = |threads| serde_json::from_str(&sample(threads)).unwrap();
-    let explored = r#"{"seed": 1, "results": [{"lock": "a", "client": "exclusion", "threads": 4,
-        "schedules": 10, "steps": 500, "verdict": "HELD"}]}"#;
-    Documents {
-        weaken: serde_json::from_str(WEAKEN_TEXT).unwrap(),
-        zoo: serde_json::from_str(&zoo_text()).unwrap(),
-        samples: [4, 8, 16].map(sample).into(),
-        explored: serde_json::from_str(explored).unwrap(),
+#[test]
+fn the_document_has_what_the_checkers_found() {
+    let found = found(&inputs());
+    for (key, expected) in [
+        ("mutants", json!(2)),
+        ("killed", json!(1)),
+        ("argued", json!(1)),
+        ("bugs_found", json!(1)),
+        ("needed_clients", json!(["exclusion", "handoff"])),
+        ("loom_executions", json!(7)),
+        ("sampled_schedules", json!(100)),
+        ("explored_threads", json!("4")),
+        ("explored_schedules", json!(10)),
+    ] {
+        assert_eq!(found[key], expected, "{key}");
     }
 }
 
 #[test]
-fn the_page_says_what_it_was_made_from() {
-    let sources = [Source::new("crates/locks/src/a.rs", "a.load(Acquire);\nfence();\n")];
-    let counts = page::sites(&sources);
-    let text = render(&documents(), &counts);
-    assert!(!text.contains("{{"), "{text}");
-    let words: Vec<_> = text.split_whitespace().collect();
-    let words = words.join(" ");
-    for line in [
-        "By file: `a.rs` 2.",
-        "2 test clients and native tests are needed",
-        "They are: `exclusion`, `handoff`. Without",
-        "2 orderings, as many as a plain text search finds, and 2 *mutants*",
-        "1 are killed. The other 1 *survive*",
-        "For this page: 300 schedules",
-        "1 lock and 1 client, 4 threads, 10 schedules with 500 simulated steps from seed 1",
-        "Loom made 1 check of 1 lock, with 7 executions",
+fn inputs_that_are_bad_or_of_another_tree_are_found_out() {
+    let mutants = ["weaken a.rs:4 Acquire Relaxed", "weaken a.rs:9 fence "];
+    let others = ["zoo 1", "loom mcs", "shuttle mcs handoff 8", "explore mcs handoff"];
+    let checks = tree::counted(mutants.iter().chain(&others).map(ToString::to_string));
+    assert_eq!(complaints(&inputs(), &checks), Vec::<String>::new());
+    for (place, value, expected) in [
+        ("/explored/results/0/verdict", json!("VIOLATED"), "results: handoff mcs 4 VIOLATED"),
+        ("/weaken/mutants/0/verdict", json!("SURVIVED"), ": a.rs:4 Acquire Relaxed loom SURVIVED"),
+        ("/weaken/mutants/0/verdict", json!("NOT_RUN"), " loom NOT_RUN"),
+        ("/zoo/rows/0/verdict", json!("SURVIVED"), "zoo/rows: 1 SURVIVED"),
+        ("/zoo/reported", json!([{"lock": "mcs", "client": "c"}]), "zoo/reported: c mcs"),
+        ("/zoo/rows/0/row", json!("0"), "zoo 1: 0 checks, the tree has 1"),
+        ("/samples/0/violated", json!(true), "samples: handoff mcs 8"),
+        ("/explored/interrupted", json!(true), "explore was interrupted"),
+        ("/weaken/mutants/1/from", json!("f"), "weaken a.rs:9 fence : 0 checks, the tree has 1"),
+        ("/weaken/mutants/1/from", json!("f"), "weaken a.rs:9 f : 1 checks, the tree has 0"),
+        ("/zoo/clean/0/checker", json!("miri"), "loom mcs: 0 checks, the tree has 1"),
+        ("/samples/0/threads", json!(4), "shuttle mcs handoff 8: 0 checks, the tree has 1"),
+        ("/explored/results", json!([]), "explore mcs handoff: 0 checks, the tree has 1"),
     ] {
-        assert!(words.contains(line), "{line} is not in\n{text}");
-    }
-}
-
-#[test]
-fn good_inputs_have_no_complaints_and_bad_ones_do() {
-    assert_eq!(documents().complaints(), Vec::<String>::new());
-    for break_it in [
-        (|it| it.weaken.text_search = 3) as fn(&mut Documents),
-        |it| it.explored.results[0].verdict = "VIOLATED".into(),
-        |it| it.weaken.mutants[0].verdict = "SURVIVED".into(),
-        |it| it.weaken.mutants[0].verdict = "NOT_RUN".into(),
-        |it| it.zoo.rows[0].verdict = "SURVIVED".into(),
-        |it| it.samples[0].violated = true,
-        |it| it.explored.interrupted = true,
-        |it| it.zoo.reported = it.zoo.clean.clone(),
-    ] {
-        let mut documents = documents();
-        break_it(&mut documents);
-        assert_eq!(documents.complaints().len(), 1);
-    }
-}
-
-/// What the small inputs have.
-fn expected() -> Expected {
-    let mutant = |line, from: &str, to: &str| {
-        ((format!("crates/locks/src/a.rs:{line}"), from.into(), to.into()), 1)
-    };
-    let mutants = [mutant(4, "Acquire", "Relaxed"), mutant(9, "full_barrier", "")].into();
-    Expected { sites: 2, mutants, locks: vec!["a"], clients: vec!["exclusion"] }
-}
-
-#[test]
-fn inputs_that_lack_something_that_the_tree_has_are_found_out() {
-    assert_eq!(expected().complaints(&documents()), Vec::<String>::new());
-    let complaints_after = |break_it: fn(&mut Documents)| {
-        let mut documents = documents();
-        break_it(&mut documents);
-        expected().complaints(&documents)
-    };
-    for (complaints, expected) in [
-        (complaints_after(|it| it.weaken.sites = 3), "3 sites were weakened, the tree has 2"),
-        (complaints_after(|it| drop(it.weaken.mutants.pop())), "0 mutants, the tree has 1"),
-        (
-            complaints_after(|it| it.weaken.mutants[1].from = "fence".into()),
-            "full_barrier made \"\": 0 mutants, the tree has 1",
-        ),
-        (
-            complaints_after(|it| it.zoo.clean[0].checker = "shuttle".into()),
-            "loom: no check of the right code of a",
-        ),
-        (
-            complaints_after(|it| drop(it.samples.remove(1))),
-            "shuttle: exclusion on a, 8 threads, is missing",
-        ),
-        (complaints_after(|it| it.explored.results.clear()), "explore: exclusion on a is missing"),
-    ] {
-        assert!(complaints.iter().any(|it| it.ends_with(expected)), "{complaints:?}");
+        let mut inputs = inputs();
+        *inputs.pointer_mut(place).expect(place) = value;
+        let complaints = complaints(&inputs, &checks);
+        assert!(complaints.iter().any(|it| it.ends_with(expected)), "{expected}: {complaints:?}");
     }
 }
 
 #[test]
 fn a_client_is_needed_if_one_checker_finds_something_with_no_other() {
-    let mut documents = documents();
-    let first = documents.zoo.rows[0].kills[0].clone();
-    let kill = |client: &str, checker: &str| Finding {
-        client: client.into(),
-        checker: checker.into(),
-        ..first.clone()
-    };
-    let all = only_killed_by(&documents)["handoff"].len();
-    documents.zoo.rows[0].kills.push(kill("exclusion", "loom"));
-    documents.weaken.mutants[0].kills.push(kill("handoff", "loom"));
-    let both = only_killed_by(&documents);
-    assert_eq!((both["exclusion"].len(), both["handoff"].len()), (0, all - 1));
-    documents.zoo.rows[0].kills[1] = kill("exclusion", "explore (simulated)");
-    assert_eq!(only_killed_by(&documents)["handoff"].len(), all);
-    let complaints = clients::complaints(&documents);
-    assert!(complaints.iter().any(|it| it.starts_with("`try-lock` finds nothing alone")));
-    assert!(!complaints.iter().any(|it| it.starts_with("`exclusion`") || it.contains("`shared`")));
+    let mut inputs = inputs();
+    let kill = |client, checker| json!({"lock": "mcs", "client": client, "checker": checker});
+    inputs["zoo"]["rows"][0]["kills"] = json!([kill("handoff", "loom"), kill("exclusion", "loom")]);
+    assert_eq!(found(&inputs)["needed_clients"], json!(["exclusion"]));
+    inputs["weaken"]["mutants"][0]["kills"] = json!([kill("handoff", ""), kill("exclusion", "")]);
+    assert_eq!(found(&inputs)["needed_clients"], json!([]));
+    inputs["zoo"]["rows"][0]["kills"][1] = kill("exclusion", "explore (simulated)");
+    assert_eq!(found(&inputs)["needed_clients"], json!(["exclusion", "handoff"]));
 }
 
 #[test]
-fn an_input_is_what_a_writer_that_succeeded_has_written_and_nothing_older() {
-    let file = std::env::temp_dir().join(format!("evidence-{}", std::process::id()));
-    let written = |script: &str, codes: &[i32]| {
-        std::fs::write(&file, "old").unwrap();
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]).arg("sh").arg(&file);
-        let result = write_anew(&file, codes, |_| shell.status());
-        let text = std::fs::read_to_string(&file).ok();
-        assert_eq!(result.is_ok(), text.is_some(), "{script}: {result:?}");
-        text
-    };
-    assert_eq!(written("echo new > $1", &[0]).as_deref(), Some("new\n"));
-    assert_eq!(written("echo new > $1; exit 1", &[0, 1]).as_deref(), Some("new\n"));
-    assert_eq!(written("echo new > $1; exit 1", &[0]), None);
-    assert_eq!(written("echo new > $1; exit 101", &[0, 1]), None);
-    assert_eq!(written("echo new > $1; kill -9 $$", &[0, 1]), None);
-    assert_eq!(written("true", &[0]), None);
-    std::fs::remove_file(&file).unwrap_err();
+fn the_committed_page_and_document_are_about_this_tree_and_its_clients() {
+    let root = crate::root();
+    let (page, sources) = (numbers::read(&root, PAGE).unwrap(), tidy::sources(&root));
+    let (document, mut tree) =
+        (numbers::read_json(&root, DOCUMENT).unwrap(), tree::numbers(&sources).unwrap());
+    assert_eq!(between(&page, &document, &tree, &sources), Vec::<String>::new());
+    tree["bugs"][0] = "0".into();
+    for (from, to, expected) in [
+        ("- `shared`: ", "- : ", "evidence.md: `shared` finds nothing alone"),
+        ("- `shared`: ", "- `shared`, `exclusion`: ", "evidence.md: `exclusion` finds something"),
+        ("- `shared`: ", "- `shared`, `shard`: ", "evidence.md: `shard` is no client"),
+        ("<!-- tree/bugs -->", "9<!-- tree/bugs -->", "where `tree/bugs` is"),
+        ("", "", "evidence.json: `tree/bugs` is of another tree"),
+    ] {
+        let differences = between(&page.replacen(from, to, 1), &document, &tree, &sources);
+        assert!(differences.iter().any(|it| it.contains(expected)), "{expected}: {differences:?}");
+    }
 }
