@@ -360,13 +360,13 @@ const DOCUMENTS: &[Command] = &[
         name: "fidelity",
         options: fidelity::OPTIONS,
         about: &[
-            "Write docs/fidelity.md, docs/predictions (published tables next to",
-            "simulated ones) and docs/fidelity-computer.csv (this computer next to its",
-            "own machine file). About 30 minutes on an idle machine. --keep uses the",
-            "results in target/fidelity again; --keep-computer leaves the part about a",
-            "computer as it is.",
+            "Write the numbers of docs/fidelity.md into docs/fidelity.json, published",
+            "tables next to simulated ones into docs/predictions, and this computer",
+            "next to its own machine file into docs/fidelity-computer.csv. About 30",
+            "minutes on an idle machine. --keep uses the results in target/fidelity",
+            "again; --keep-computer leaves the part about a computer as it is.",
         ],
-        run: |given| tool(fidelity::Request::of(given), fidelity::generate),
+        run: |given| tool(fidelity::request(given), fidelity::generate),
     },
 ];
 

@@ -18,7 +18,6 @@ mod kernel;
 mod layers;
 mod licences;
 mod limit;
-mod markdown;
 mod minutes;
 mod mutants;
 mod new_lock;

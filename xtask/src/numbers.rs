@@ -31,6 +31,13 @@ pub fn differences(page: &str, document: &Value) -> Vec<String> {
     differences.chain(missing).collect()
 }
 
+/// The same of two files below the root.
+pub fn of_files(root: &Path, page: &str, document: &str) -> Result<Vec<String>, String> {
+    let text = read(root, page)?;
+    let differences = differences(&text, &read_json(root, document)?);
+    Ok(differences.into_iter().map(|it| format!("{page}: {it}")).collect())
+}
+
 /// The text of a file below the root.
 pub fn read(root: &Path, name: &str) -> Result<String, String> {
     let text = std::fs::read_to_string(root.join(name));

@@ -2,7 +2,9 @@
 
 use super::prose::{self, comment_text};
 use super::{Finding, Source};
-use crate::markdown::COLUMNS_MAX;
+
+/// How wide prose is.
+const COLUMNS_MAX: usize = 120;
 
 /// Lines of prose end at 120 columns: in Markdown, and in comments of Rust. Rows of tables, blocks of code,
 /// pictures and links that cannot be broken may be longer.
