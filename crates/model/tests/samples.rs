@@ -1,8 +1,8 @@
 //! Every lock, every client, in sampled schedules of 4, 8 and 16 threads.
 //!
 //! The samples of all locks are taken with `LOCKWRIGHT_CHECK=full` only, and for locks that `LOCKWRIGHT_ROWS` names: no
-//! bug of the zoo needs them. With `ROWS`, `LOCKWRIGHT_CHECK=usual` samples eight times as many as without, and `full` a
-//! hundred times as many as that.
+//! bug of the zoo needs them. With `ROWS`, `LOCKWRIGHT_CHECK=usual` samples eight times as many as without, and `full`
+//! a hundred times as many as that.
 
 use lockwright_catalog::registry::{LockRow, LockVisitor, type_of, visit};
 use lockwright_clients::due::is_asked_for;
