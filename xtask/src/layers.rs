@@ -40,6 +40,12 @@ fn height(name: &str, needs: &Needs) -> usize {
     needs[name].iter().map(|below| 1 + height(below, needs)).max().unwrap_or(0)
 }
 
+/// The row of a package, counted from below: as near to those that need it as it can be, so that lines are short.
+fn row(name: &str, needs: &Needs) -> usize {
+    let users = needs.iter().filter(|(_, below)| below.contains(name)).map(|(user, _)| user);
+    users.map(|user| row(user, needs) - 1).min().unwrap_or_else(|| height(name, needs))
+}
+
 /// Returns true if `name` needs `below` through another package, too: then no line is drawn.
 fn is_implied(name: &str, below: &str, needs: &Needs) -> bool {
     fn reaches(from: &str, to: &str, needs: &Needs) -> bool {
@@ -52,16 +58,19 @@ fn is_implied(name: &str, below: &str, needs: &Needs) -> bool {
 fn drawn(needs: &Needs) -> String {
     let mut rows: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for name in needs.keys() {
-        rows.entry(height(name, needs)).or_default().push(name);
+        rows.entry(row(name, needs)).or_default().push(name);
     }
-    let (count, widest) = (rows.len(), rows.values().map(Vec::len).max().unwrap_or(0));
+    let (count, widest) = (
+        rows.keys().max().map_or(0, |top| top + 1),
+        rows.values().map(Vec::len).max().unwrap_or(0),
+    );
     let (width, whole) = (widest * (WIDTH + ACROSS) + ACROSS, count * (HEIGHT + DOWN) + DOWN);
     let place = |name: &str| {
-        let row = &rows[&height(name, needs)];
-        let at = row.iter().position(|it| *it == name).unwrap_or(0);
-        let used = row.len() * (WIDTH + ACROSS) - ACROSS;
+        let of_row = &rows[&row(name, needs)];
+        let at = of_row.iter().position(|it| *it == name).unwrap_or(0);
+        let used = of_row.len() * (WIDTH + ACROSS) - ACROSS;
         let left = (width - used) / 2 + at * (WIDTH + ACROSS);
-        (left, DOWN + (count - 1 - height(name, needs)) * (HEIGHT + DOWN))
+        (left, DOWN + (count - 1 - row(name, needs)) * (HEIGHT + DOWN))
     };
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {whole}\" font-family=\"sans-serif\" \
@@ -73,7 +82,9 @@ fn drawn(needs: &Needs) -> String {
         }
         let ((x1, y1), (x2, y2)) = (place(name), place(below));
         let (x1, x2, y1) = (x1 + WIDTH / 2, x2 + WIDTH / 2, y1 + HEIGHT);
-        text += &format!("<path d=\"M{x1} {y1} L{x2} {y2}\" stroke=\"#889\" fill=\"none\"/>\n");
+        // A line that passes another row may be behind a box.
+        let dashes = if y2 - y1 > DOWN { " stroke-dasharray=\"3 4\"" } else { "" };
+        text += &format!("<path d=\"M{x1} {y1} L{x2} {y2}\" stroke=\"#889\"{dashes}/>\n");
     }
     for name in needs.keys() {
         let (x, y) = place(name);
@@ -113,7 +124,7 @@ mod tests {
         let needs: Needs = [("a", set(&["b", "c"])), ("b", set(&["c"])), ("c", set(&[]))]
             .map(|(name, below)| (name.to_string(), below))
             .into();
-        assert_eq!(["a", "b", "c"].map(|name| height(name, &needs)), [2, 1, 0]);
+        assert_eq!(["a", "b", "c"].map(|name| row(name, &needs)), [2, 1, 0]);
         assert!(is_implied("a", "c", &needs) && !is_implied("a", "b", &needs));
         assert_eq!(drawn(&needs).matches("<path ").count(), 2);
     }

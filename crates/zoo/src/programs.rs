@@ -78,7 +78,8 @@ bugs! {
             (false, self.publish(Served::nobody(self.permits(), came_last)))",
             add "park/granting.rs": "impl<P: ParkPlatform> Waiters<'_, P> {"
                 => r"impl<P: ParkPlatform> Waiters<'_, P> {
-    pub(crate) fn is_last(&self, id: NodeId) -> bool {
+    /// If it is the last.
+    pub fn is_last(&self, id: NodeId) -> bool {
         self.section.next_of(id, self.name).is_none()
     }",
         ],
