@@ -1,6 +1,6 @@
 //! One check of the copy: a question to a program, and its answer.
 
-use super::copy::{Built, CHECK, FAIRNESS, LAB, VARIABLE};
+use super::copy::{Built, CHECK, FAIRNESS_PROGRAM, LAB, VARIABLE};
 use super::explored;
 use crate::limit::{Stopped, output_within};
 use lockwright_zoo::{Checker, Test};
@@ -186,7 +186,7 @@ impl Runner {
         let mut command = Command::new(self.copy.program(match check.checker {
             Checker::Loom => CHECK,
             Checker::Explore => LAB,
-            _ => FAIRNESS,
+            _ => FAIRNESS_PROGRAM,
         }));
         match check.checker {
             Checker::Explore => command.args(explored::arguments(lock, client)),

@@ -25,6 +25,8 @@ pub const CHECK: &str = "weakened-check";
 pub const LAB: &str = "weakened-lockwright";
 /// The example of the copy that holds locks to their fairness.
 pub const FAIRNESS: &str = "weakened-fairness";
+/// Where cargo puts it.
+pub const FAIRNESS_PROGRAM: &str = "examples/weakened-fairness";
 
 /// What is copied: the crates, and what they are built with.
 const COPIED: [&str; 3] = ["crates/", "machines/", "data/"];
