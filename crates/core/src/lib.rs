@@ -1,30 +1,30 @@
-//! What the locks of Lockwright stand on, for those who write a lock or a platform.
+//! The base of Lockwright's locks: for engineers who write a lock or a platform.
 //!
 //! A lock is written once, generic over a platform `P`, and the same source runs natively, on simulated machines and
 //! under model checkers. Programs use the types of the crate `lockwright`; the Linux kernel's locks are in
 //! `lockwright-linux`.
 //!
-//! | module | what it has |
+//! | module | content |
 //! |---|---|
-//! | [`platform`] | all that a lock may ask of the machine below it. PLATFORM.md in the repository has its laws |
-//! | [`native`] | that machine for a program on Linux (feature `std`) |
-//! | [`hardware`] | the cells of the processor, with which a platform without threads can be made |
+//! | [`platform`] | all that a lock may ask of the machine below it. PLATFORM.md in the repository states its laws |
+//! | [`native`] | the machine for a program on Linux (feature `std`) |
+//! | [`hardware`] | the cells of the processor. They suffice to make a platform without threads |
 //! | [`raw`] | the interface that all locks have |
 //! | [`queue`] | the queue node, links, and the waits for them |
 //! | [`qspinlock`] | the queued spinlock, with the order of its waiters and their way of waiting as type parameters |
 //! | [`park`] | marks of locks whose waiters sleep, and the table in which they sleep |
-//! | [`readers`] | memory in which a thread says what it reads |
-//! | [`held`] | which locks a thread holds |
+//! | [`readers`] | memory in which a thread says which locks it reads |
+//! | [`held`] | the table of locks that a thread holds |
 //! | [`glue`] | macros that put a lock behind `lock_api` |
-//! | [`events`], [`tunables`] | what is counted, and what can be set at run time |
+//! | [`events`], [`tunables`] | the events that locks count, and the numbers that can be set at run time |
 //!
 //! The packages of Lockwright are released together. This one may change in every release: `lockwright` and
-//! `lockwright-linux` need it in exactly their own version.
+//! `lockwright-linux` need exactly the version that they have themselves.
 //!
 //! # Features
 //!
 //! None is on by default. `std` adds [`native`]. `lock_api` and `lock_api_05` add the traits of the two versions of
-//! `lock_api`, `arc_lock` and `serde` their parts of that name.
+//! `lock_api`. `arc_lock` and `serde` turn on the features of these names in `lock_api`.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]

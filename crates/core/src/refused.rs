@@ -1,4 +1,4 @@
-//! What the compiler refuses, with the error it gives; a nightly compiler checks that it is this one.
+//! Programs that the compiler refuses. Each block names the error, and a nightly compiler checks that it is this one.
 //!
 //! The entry points for tests need a node that the caller has claimed.
 //! ```compile_fail,E0133
@@ -9,7 +9,7 @@
 //! use lockwright_core::{native::Native, queue::QNode};
 //! let node = QNode::<Native>::new();
 //! ```
-//! A platform promises that its barriers are some.
+//! A platform promises that its barriers really are barriers.
 //! ```compile_fail,E0200
 //! # use lockwright_core::{native::Native, platform::{Atomic, Barriers, Cells}};
 //! # struct Mine;

@@ -1,4 +1,4 @@
-//! What puts a lock behind `lock_api`: macros that implement its traits, in each version that is on.
+//! Macros that put a lock behind `lock_api`: they implement its traits, in each version that is on.
 //!
 //! A crate can implement a trait of `lock_api` only for its own types. So each crate with locks calls these macros.
 

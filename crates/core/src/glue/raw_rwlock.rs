@@ -114,7 +114,7 @@ macro_rules! raw_rwlock {
                     self.is_owned()
                 }
             }
-            // SAFETY: nobody owns the lock in between.
+            // SAFETY: no thread owns the lock in between.
             unsafe impl<$($bounds)*> $crate::glue::v04::RawRwLockDowngrade for $lock {
                 unsafe fn downgrade(&self) {
                     // SAFETY: the caller holds the lock.
@@ -163,7 +163,7 @@ macro_rules! raw_rwlock {
                     self.is_owned()
                 }
             }
-            // SAFETY: nobody owns the lock in between.
+            // SAFETY: no thread owns the lock in between.
             unsafe impl<$($bounds)*> $crate::glue::v05::RawRwLockDowngrade for $lock {
                 unsafe fn downgrade(&self, _guard: Self::ExclusiveGuard) -> Self::SharedGuard {
                     // SAFETY: the caller holds the lock.

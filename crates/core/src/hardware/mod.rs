@@ -1,7 +1,7 @@
-//! The processor's own cells, for every platform whose threads run on it: programs, and a kernel.
+//! The processor's own cells, for every platform whose threads run on the processor: programs, and a kernel.
 //!
-//! They need no operating system. Only a wait with a time limit needs a clock, which is the parameter `C`.
-//! The narrow accesses of a lock word are in `word_*`: in assembly where that is sound.
+//! They need no operating system. Only a wait with a time limit needs a clock, which is the parameter `C`. The narrow
+//! accesses of a lock word are in `word_*`. They are assembly where that is sound.
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 mod wait_aarch64;
@@ -29,26 +29,26 @@ pub type HardwareU32<C> = Hardware<AtomicU32, C>;
 /// A 64-bit cell, on processors that have one.
 #[cfg(target_has_atomic = "64")]
 pub type HardwareU64<C> = Hardware<AtomicU64, C>;
-/// A pointer.
+/// A cell that holds a pointer.
 pub type HardwarePtr<C> = Hardware<AtomicPtr<()>, C>;
 
 impl<A, C> Hardware<A, C> {
-    /// The cell that holds what `core` holds.
+    /// Returns the cell that holds what `core` holds.
     pub const fn new(core: A) -> Self {
         Self(core, PhantomData)
     }
-    /// The atomic of `core`.
+    /// Returns the atomic of `core`.
     #[inline(always)]
     pub const fn core(&self) -> &A {
         &self.0
     }
 }
 
-/// A 32-bit word with byte and half-word access.
+/// A 32-bit word whose bytes and halves can be accessed alone.
 #[repr(transparent)]
 pub struct HardwareWord<C>(AtomicU32, PhantomData<fn() -> C>);
 
-/// Tracks nothing: plain fields are plain fields.
+/// A tracker that tracks nothing: plain fields are only plain fields.
 pub struct Untracked;
 
 impl Zeroed for Untracked {
@@ -70,8 +70,8 @@ impl RaceTracker for Untracked {
     }
 }
 
-/// Lets time pass until the cell at `at` may hold something else than `value`, the value that its last load has found.
-/// On aarch64 the processor waits for an event, if it has a stream of events that ends such a wait in any case.
+/// Lets time pass until the cell at `at` may no longer hold `value`, which its last load has found. On aarch64 the
+/// processor waits for an event, if it has a stream of events that ends such a wait in any case.
 #[inline(always)]
 fn wait_for_change<C: Clock, T: Copy>(at: *const T, value: T) {
     if C::has_event_stream() {
@@ -82,10 +82,10 @@ fn wait_for_change<C: Clock, T: Copy>(at: *const T, value: T) {
     spin_loop();
 }
 
-/// How many looks pass between two looks at the clock.
+/// The number of looks at the cell between two looks at the clock.
 const LOOKS_PER_CLOCK: u64 = 64;
 
-/// Polls `load` within `bound`; the body of every native `cond_load_bounded`.
+/// Polls `load` within `bound`. It is the body of every native `cond_load_bounded`.
 #[inline(always)]
 fn poll_bounded<C: Clock, T: Copy>(
     bound: Bound,
@@ -116,7 +116,7 @@ fn poll_bounded<C: Clock, T: Copy>(
     }
 }
 
-/// The operations every cell has, by way of the `core` atomic that `$cell` holds.
+/// Implements the operations that every cell has, by the `core` atomic that `$cell` holds.
 macro_rules! atomic {
     ($cell:ty, $value:ty, $zero:expr) => {
         impl<C: Clock + 'static> Zeroed for $cell {
@@ -193,7 +193,7 @@ macro_rules! atomic {
     };
 }
 
-/// The operations of integer cells.
+/// Implements the operations of integer cells.
 macro_rules! atomic_int {
     ($cell:ty, $value:ty) => {
         // SAFETY: every operation is that of a `core` atomic.

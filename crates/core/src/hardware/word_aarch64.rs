@@ -1,17 +1,15 @@
 //! Narrow lock-word accesses on aarch64 (little endian).
 //!
-//! As on x86-64 (see `word_x86_64`) each block has the effect of a read-modify-write of the whole
-//! word that keeps the other bytes. The Armv8 memory model is defined per byte for accesses of
-//! mixed size, which is what makes the argument short:
+//! As on x86-64 (see `word_x86_64`) each block has the effect of a read-modify-write of the whole word that keeps the
+//! other bytes. The Armv8 memory model is defined per byte for accesses of mixed size, so the argument is short:
 //!
 //! 1. An aligned store of one or two bytes is single-copy atomic and ordered in the coherence order
 //!    of exactly those bytes. The architecture is other-multi-copy atomic: all other observers see
 //!    it at one moment, and whole-word readers find the other bytes as they are at that moment.
-//! 2. Whole-word read-modify-writes are exclusive pairs or, from Armv8.1 on, single atomic
-//!    instructions. The exclusive monitor covers at least the aligned word: a whole-word exclusive pair that
-//!    overlaps a narrow store by another thread fails and retries, and so does a narrow pair that
-//!    overlaps any store to the word. So whole-word and narrow read-modify-writes are atomic with
-//!    respect to each other.
+//! 2. Whole-word read-modify-writes are exclusive pairs or, from Armv8.1 on, single atomic instructions. The exclusive
+//!    monitor covers at least the aligned word. A whole-word exclusive pair that overlaps a narrow store by another
+//!    thread fails and retries, and so does a narrow pair that overlaps any store to the word. So whole-word and narrow
+//!    read-modify-writes are atomic with respect to each other.
 //! 3. A load-acquire that reads even one of its bytes from a store-release is ordered after it, so
 //!    `stlrb`, `stlrh` and `stlxrh` give what Release promises to readers of the word.
 //!
@@ -34,7 +32,7 @@ impl<C> HardwareWord<C> {
     }
 }
 
-/// One exclusive-pair exchange; `$bits` is the suffix of the instructions (`b` or `h`).
+/// Exchanges by an exclusive pair; `$bits` is the suffix of the instructions (`b` or `h`).
 macro_rules! exchange {
     ($at:expr, $value:expr, $bits:literal) => {{
         let old: u32;
@@ -49,7 +47,7 @@ macro_rules! exchange {
     }};
 }
 
-/// One exclusive-pair compare-exchange.
+/// Compares and exchanges by an exclusive pair.
 macro_rules! compare_exchange {
     ($at:expr, $expected:expr, $new:expr, $bits:literal) => {{
         let old: u32;

@@ -1,7 +1,7 @@
-//! Narrow lock-word accesses as what they are specified to be: read-modify-writes of the word.
+//! Narrow lock-word accesses, done exactly as they are specified: by read-modify-writes of the word.
 //!
-//! For targets without assembly here, for Miri, which has none, and for ThreadSanitizer, which
-//! cannot see it (`--cfg lockwright_whole_word`).
+//! They are for targets without assembly here, for Miri, which has none, and for ThreadSanitizer, which cannot see it
+//! (`--cfg lockwright_whole_word`).
 
 use super::HardwareWord;
 use crate::platform::{Atomic, Clock, WholeWord};

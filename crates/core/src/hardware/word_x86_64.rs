@@ -1,24 +1,22 @@
 //! Narrow lock-word accesses on x86-64.
 //!
-//! Rust gives no meaning to atomic accesses of different sizes to the same bytes, so the narrow
-//! ones are assembly. An assembly block must have the effect of something the language could have
-//! done; each of these has the effect of a read-modify-write of the whole word that keeps the other
-//! bytes, as [`LockWordOps`] specifies. Why no thread can tell the difference:
+//! Rust gives no meaning to atomic accesses of different sizes to the same bytes, so the narrow ones are assembly. An
+//! assembly block must have the effect of something that the language could have done. Each of these has the effect of
+//! a read-modify-write of the whole word that keeps the other bytes, as [`LockWordOps`] specifies. No thread can tell
+//! the difference, for these reasons:
 //!
-//! 1. Writes. A core writes bytes only while it owns the cache line, and the word does not cross
-//!    one (it is 4-aligned). At the moment the narrow store or locked instruction commits, the
-//!    other bytes of the word have their current values, nobody else can write them at that moment,
-//!    and all cores see that moment in the same order. That is exactly an atomic read-modify-write
-//!    at that moment.
-//! 2. Reads by others are reads of the whole word from the coherent line: before or after it.
-//! 3. Reads by the same thread. Between issue and commit of a narrow store only its own thread can
-//!    know the new byte. Processors do not satisfy a later load of the word from the store buffer
-//!    in part: it waits for the commit (a failed store forwarding). And nothing here depends on
-//!    that: after a narrow store a lock's thread uses a load of the same word at most as a hint,
-//!    followed by a locked instruction, which drains the buffer.
-//! 4. Ordering. Under x86-TSO every store is a release, every load an acquire, every locked
-//!    instruction a full barrier; the blocks are opaque to the compiler (no `nomem`), so it moves
-//!    no access across them. `order` is therefore always met.
+//! 1. Writes. A core writes bytes only while it owns the cache line, and the word does not cross one (it is 4-aligned).
+//!    At the moment when the narrow store or locked instruction commits, the other bytes of the word have their current
+//!    values, no other core can write them, and all cores see that moment in the same order. That is exactly an atomic
+//!    read-modify-write at that moment.
+//! 2. Reads by other threads are reads of the whole word from the coherent line: before or after it.
+//! 3. Reads by the same thread. Between issue and commit of a narrow store only its own thread can know the new byte.
+//!    Processors do not satisfy a later load of the word from the store buffer in part: it waits for the commit (a
+//!    failed store forwarding). And nothing here depends on that: after a narrow store a thread uses a load of the word
+//!    at most as a hint. A locked instruction follows, which drains the buffer.
+//! 4. Ordering. Under x86-TSO every store is a release, every load an acquire, and every locked instruction a full
+//!    barrier. The blocks are opaque to the compiler (no `nomem`), so it moves no access across them. So `order` is
+//!    always met.
 
 use super::HardwareWord;
 use crate::platform::{Clock, LockWordOps};

@@ -2,8 +2,8 @@
 //!
 //! | id | one side | the other side | carries |
 //! |----|----------|----------------|---------|
-//! | V1 | `full_barrier` | the same | that one of two threads sees the other's store |
-//! | V2 | `light_barrier` | `heavy_barrier` | the same |
+//! | V1 | `full_barrier` | `full_barrier` | that one of two threads sees the other's store |
+//! | V2 | `light_barrier` | `heavy_barrier` | that one of two threads sees the other's store |
 //! | V3 | `fence`, Release | `fence`, Acquire | what the caller publishes with relaxed accesses |
 //!
 //! ```text
@@ -24,23 +24,24 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fen
 use rustix::thread::{MembarrierCommand, membarrier};
 
 per_process! {
-    /// Which form the asymmetric pair has. Both sides must agree, so it is chosen once.
+    /// The form of the asymmetric pair. Both sides must agree, so it is chosen once.
     static MODE at "barrier_mode": AtomicU8 = AtomicU8::new(UNDECIDED)
 }
 const UNDECIDED: u8 = 0;
 /// Light is a compiler fence, heavy is membarrier(PRIVATE_EXPEDITED).
 const EXPEDITED: u8 = 1;
-/// There is no pair: heavy is a full fence, light a compiler fence all the same, and the two order nothing. A caller
+/// There is no pair: heavy is a full fence, but light is still a compiler fence, and the two order nothing. A caller
 /// asks `has_heavy_barrier` before it relies on them.
 const FENCES: u8 = 2;
 
 per_process! {
-    /// When the last heavy barrier was.
+    /// The time of the last heavy barrier, in nanoseconds.
     static LAST_NS at "last_barrier_ns": AtomicU64 = AtomicU64::new(0)
 }
 
-/// What asks for them in the environment of a program that does not know of the locks, or else what forbids them. Such
-/// a program may have a filter that ends it for the system call.
+/// A variable of the environment about heavy barriers. In a program that does not know of the locks it turns them on;
+/// in any other program it forbids them. Reason: a program of the first kind may have a filter that ends it for the
+/// system call.
 const CHOICE: &[u8] = match cfg!(lockwright_preload) {
     true => b"LOCKWRIGHT_MEMBARRIER=on",
     false => b"LOCKWRIGHT_MEMBARRIER=off",
@@ -80,7 +81,7 @@ per_process! {
 const NO_BARRIER: &str = "lockwright: a system call filter refuses membarrier and sched_setaffinity, \
     but locks rely on one of them: allow one, or set LOCKWRIGHT_MEMBARRIER=off\n";
 
-/// The heavy side. The light side has already relied on it, so there is no way back to fences.
+/// Executes the heavy side. The light side has already relied on it, so there is no way back to fences.
 fn expedite() {
     let run = || membarrier(MembarrierCommand::PrivateExpedited);
     // The registration may have been lost, as in a forked child.

@@ -10,14 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const SHARDS: usize = 64;
 const EVENTS: usize = Event::ALL.len();
 
-/// The counters of the CPUs that share a shard: on cache lines of their own.
+/// The counters of the CPUs that share a shard. They are on cache lines of their own.
 #[repr(align(128))]
 struct Shard([AtomicU64; EVENTS]);
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static SHARD: [Shard; SHARDS] = [const { Shard([const { AtomicU64::new(0) }; EVENTS]) }; SHARDS];
 
-/// Nothing sets it: above every value.
+/// The tunable is not set. This number is above every value.
 const UNSET: u64 = u64::MAX;
 /// The environment has not been read.
 const UNREAD: u64 = u64::MAX - 1;
@@ -29,7 +29,7 @@ impl Counters for Native {
     fn is_counting() -> bool {
         events_are_counted()
     }
-    /// One predictable branch while nobody counts.
+    /// Costs one predictable branch while counting is off.
     #[inline(always)]
     fn count_many(event: Event, n: u64) {
         // ordering: Relaxed; nothing is read through it, counts may be missed.
@@ -49,17 +49,18 @@ impl Counters for Native {
     }
 }
 
-/// What the variables of tunables begin with.
+/// The beginning of the names of variables for tunables.
 const PREFIX: &[u8] = b"LOCKWRIGHT_";
 
-/// Sets the tunables that are in the environment and that the program has not set. The value of `tunable`.
+/// Sets the tunables that are in the environment and that the program has not set. Returns the value of `tunable`.
 #[cold]
 fn read_environment(tunable: Tunable) -> Option<u64> {
     let set = |at: usize, value| {
-        // ordering: Relaxed; nothing is read through it, and what the program has set stays. On failure the same.
+        // ordering: Relaxed; nothing is read through it, and values that the program has set stay. On failure Relaxed:
+        // the failure value is not used.
         let _ = TUNABLE[at].compare_exchange(UNREAD, value, Relaxed, Relaxed);
     };
-    // ordering: Relaxed; only decides who says so.
+    // ordering: Relaxed; only decides which thread says so.
     let is_said = IS_SAID.swap(true, Relaxed);
     environment::for_each(|entry| {
         let Some(variable) = entry.strip_prefix(PREFIX) else { return };
@@ -78,7 +79,7 @@ fn read_environment(tunable: Tunable) -> Option<u64> {
     Some(TUNABLE[tunable as usize].load(Relaxed)).filter(|&value| value != UNSET)
 }
 
-/// The tunable of a variable, in capital letters, and its text.
+/// Returns the tunable of a variable, whose name is in capital letters, and the text of its value.
 fn setting(entry: &[u8]) -> Option<(Tunable, &[u8])> {
     let at = entry.iter().position(|&byte| byte == b'=')?;
     let is_it = |tunable: &&Tunable| {
@@ -90,11 +91,11 @@ fn setting(entry: &[u8]) -> Option<(Tunable, &[u8])> {
 
 const MEMBARRIER: &[u8] = b"MEMBARRIER=";
 
-/// What others read: `liblockwright-pthread.so`, `lockwright`, builds and tests.
+/// The variables that other programs read: `liblockwright-pthread.so`, `lockwright`, builds and tests.
 const OF_OTHERS: [&str; 9] =
     ["POLICY", "VERBOSE", "LIBRARY", "ONLY", "CODE", "CHECK", "ROWS", "NODES", "WEAKEN"];
 
-/// True if others read it, or if it says how `membarrier` is used.
+/// Returns `true` if other programs read the variable, or if it says how `membarrier` is used.
 fn is_of_others(variable: &[u8]) -> bool {
     let value_of = |name: &str| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=");
     match variable.strip_prefix(MEMBARRIER) {
@@ -105,7 +106,8 @@ fn is_of_others(variable: &[u8]) -> bool {
 
 static IS_SAID: AtomicBool = AtomicBool::new(false);
 
-/// Tells the user of a variable that is not taken, as the kernel does in its log. On one line, whatever is in it.
+/// Tells the user of a variable that is not taken, as the kernel does in its log. The message has one line, no matter
+/// what the variable contains.
 #[cold]
 fn refuse(entry: &[u8], why: &str) {
     let is_shown = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
@@ -116,10 +118,10 @@ fn refuse(entry: &[u8], why: &str) {
         *place = byte;
         length += 1;
     }
-    // SAFETY: a process that has closed it has nobody to tell.
+    // SAFETY: if the process has closed it, there is no reader to tell.
     let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
     let (mut look, at_once) = ([PollFd::new(&stderr, PollFlags::empty())], Timespec::default());
-    // Where nobody reads, a message would end the process by a signal.
+    // If there is no reader, a message would end the process by a signal.
     if poll(&mut look, Some(&at_once)) == Ok(0) {
         // Nothing can be done about a message that is not written.
         let _ = rustix::io::write(stderr, line.get(..length).unwrap_or_default());
@@ -151,8 +153,8 @@ pub fn events_are_counted() -> bool {
     COUNTING.load(Relaxed)
 }
 
-/// Returns how often `event` was counted since the last [`reset_events`], in all threads. Events that happen at the
-/// same time may be missed. Some events are sums; see [`Event::per`].
+/// Returns the number of times that `event` was counted since the last [`reset_events`], in all threads. Events that
+/// happen at the same time may be missed. Some events are sums; see [`Event::per`].
 pub fn event_count(event: Event) -> u64 {
     // ordering: Relaxed; nothing is read through it, counts may be missed.
     SHARD.iter().map(|shard| shard.0[event as usize].load(Relaxed)).sum()
@@ -166,8 +168,8 @@ pub fn reset_events() {
     }
 }
 
-/// Sets a tunable for the whole process, whatever the environment says; `None` restores the default. A lock uses the
-/// new value at its next contended operation.
+/// Sets a tunable for the whole process, no matter what the environment says; `None` restores the default. A lock uses
+/// the new value at its next contended operation.
 ///
 /// # Errors
 ///
@@ -190,7 +192,7 @@ pub fn set_tunable(tunable: Tunable, value: Option<u64>) -> Result<(), OutOfRang
     Ok(())
 }
 
-/// Returns what the program or its environment has set a tunable to; `None` is the default.
+/// Returns the value to which the program or its environment has set a tunable; `None` is the default.
 pub fn tunable(tunable: Tunable) -> Option<u64> {
     Native::tunable(tunable)
 }

@@ -1,6 +1,7 @@
-//! Which CPU: the restartable-sequences area where the C library promises it, else `getcpu`.
+//! The CPU of the caller. It comes from the restartable-sequences area if the C library promises that, and otherwise
+//! from `getcpu`.
 
-/// The CPU the caller runs on.
+/// Returns the CPU on which the caller runs.
 #[inline(always)]
 pub(super) fn this_cpu() -> u32 {
     match rseq_cpu() {
@@ -9,7 +10,7 @@ pub(super) fn this_cpu() -> u32 {
     }
 }
 
-/// True if the processor says that a hypervisor runs it.
+/// Returns `true` if the processor says that a hypervisor runs it.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) fn is_virtual() -> bool {
     // SAFETY: every x86-64 processor has the instruction and this leaf. A newer `core` needs no reason.
@@ -18,7 +19,7 @@ pub(super) fn is_virtual() -> bool {
     features.ecx >> 31 == 1
 }
 
-/// Other processors do not tell a program.
+/// Returns `false`: other processors do not tell a program.
 #[cfg(any(miri, not(target_arch = "x86_64")))]
 pub(super) fn is_virtual() -> bool {
     false
@@ -32,9 +33,9 @@ fn getcpu() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }
 
-/// The kernel keeps the CPU number of a registered thread in an area that glibc 2.35 and later put
-/// at a fixed offset from the thread pointer and announce by `__rseq_offset` and `__rseq_size`. The
-/// references are weak: with another C library they are null and there is no answer.
+/// Returns the CPU number that the kernel keeps for a registered thread. It is in an area that glibc 2.35 and later put
+/// at a fixed offset from the thread pointer and announce by `__rseq_offset` and `__rseq_size`. The reference is weak:
+/// with another C library it is null, and there is no answer.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 fn rseq_cpu() -> Option<u32> {
@@ -59,7 +60,7 @@ fn rseq_cpu() -> Option<u32> {
     u32::try_from(cpu).ok()
 }
 
-/// As on x86-64.
+/// Returns the CPU number as on x86-64.
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[inline(always)]
 fn rseq_cpu() -> Option<u32> {

@@ -1,8 +1,8 @@
-//! Small files, and the environment that the process was started with, read without allocating.
+//! Reads small files, and the environment with which the process was started. It does not allocate.
 //!
 //! The C library's `getenv` would race with a thread that sets a variable, which a safe program may do. The kernel's
-//! copy does not change. A library that is loaded before the program starts reads the C library's: there are no other
-//! threads then, and it costs no system call.
+//! copy does not change. A library that is loaded before the program starts reads the C library's environment: there
+//! are no other threads then, and it costs no system call.
 
 use core::ffi::{CStr, c_char, c_ulong};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 const AT_SECURE: c_ulong = 23;
 
-/// Returns `true` if the kernel has the timers of its CPUs make events (`HWCAP_EVTSTRM` of aarch64).
+/// Returns `true` if the kernel makes the timers of its CPUs produce events (`HWCAP_EVTSTRM` of aarch64).
 #[inline(always)]
 pub(super) fn has_event_stream() -> bool {
     // ordering: Relaxed; nothing else is read through it.
@@ -24,7 +24,7 @@ pub(super) fn has_event_stream() -> bool {
         }
 }
 
-/// The answer, asked for once: waiters look at it again and again.
+/// The answer. The kernel is asked once, because waiters look at the answer again and again.
 static EVENT_STREAM: AtomicU8 = AtomicU8::new(UNASKED);
 const UNASKED: u8 = 0;
 const NO: u8 = 1;
@@ -34,14 +34,14 @@ const YES: u8 = 2;
 fn ask_for_event_stream() -> bool {
     const AT_HWCAP: c_ulong = 16;
     const HWCAP_EVTSTRM: c_ulong = 1 << 2;
-    // SAFETY: reads what the kernel has told the process.
+    // SAFETY: reads a value that the kernel has told the process.
     let has_stream = unsafe { getauxval(AT_HWCAP) } & HWCAP_EVTSTRM != 0;
     // ordering: Relaxed; nothing else is read through it.
     EVENT_STREAM.store(if has_stream { YES } else { NO }, Relaxed);
     has_stream
 }
 
-/// Reads a small file into `buffer`; nothing if that does not work.
+/// Reads a small file into `buffer`. Returns `None` if that does not work.
 pub(super) fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let path = CStr::from_bytes_until_nul(path).ok()?;
     let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
@@ -56,10 +56,10 @@ pub(super) fn has(entry: &[u8]) -> bool {
     is_there
 }
 
-/// Calls `visit` for each entry, a name and its value. For none in a program with other rights than its user's, nor
-/// where `/proc` cannot be read.
+/// Calls `visit` for each entry, a name and its value. It visits no entry in a program whose rights differ from its
+/// user's, or if `/proc` cannot be read.
 pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
-    // SAFETY: reads what the kernel has told the process.
+    // SAFETY: reads a value that the kernel has told the process.
     if cfg!(miri) || unsafe { getauxval(AT_SECURE) } != 0 {
         return;
     }
@@ -75,7 +75,7 @@ pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     }
 }
 
-/// As [`for_each`], from the C library.
+/// As [`for_each`], but reads the environment of the C library.
 fn for_each_of_c(mut visit: impl FnMut(&[u8])) {
     unsafe extern "C" {
         static environ: *const *const c_char;
@@ -96,18 +96,19 @@ fn for_each_of_c(mut visit: impl FnMut(&[u8])) {
 /// The entries of a text in which each ends with zero.
 struct Entries {
     entry: [u8; ENTRY_MAX],
-    /// May be more than there is room for.
+    /// The length of the entry so far. It may be more than there is room for.
     length: usize,
 }
 
-/// Our longest entry has 20 digits behind its name. A longer one is cut, and ends with a sign that no value has.
+/// The room for an entry. Our longest entry has 20 digits behind its name. A longer entry is cut, and ends with a sign
+/// that no value has.
 const ENTRY_MAX: usize = 80;
 
 impl Entries {
     fn new() -> Self {
         Self { entry: [0; ENTRY_MAX], length: 0 }
     }
-    /// Goes on by one byte, which may end an entry.
+    /// Reads one more byte, which may end an entry.
     fn read(&mut self, byte: u8, visit: &mut impl FnMut(&[u8])) {
         if byte == 0 {
             if self.length > ENTRY_MAX {

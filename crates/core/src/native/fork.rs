@@ -1,34 +1,32 @@
-//! Telling this process's life from its parents'.
+//! The fork epoch, which tells this process's life from those of its parents.
 //!
-//! A forked child inherits lock words whose queues name threads that do not exist in it. It has to
-//! know, at the slow path, that a fork happened; and it has to know it however the fork was made.
-//! So a page of memory is asked to be wiped in children (`MADV_WIPEONFORK`, Linux 4.14): the first
-//! slow path in a child finds the mark gone, counts one *epoch*, and sets it again. Where the
-//! kernel has no such advice, the process number is compared instead, at the price of a system call
-//! per slow path; that misses a child which has the number of its parent, as is possible in another
-//! process number space.
+//! A forked child inherits lock words whose queues name threads that do not exist in it. At the slow path it has to
+//! know that a fork happened, no matter how the fork was made. So the kernel is asked to wipe a page of memory in
+//! children (`MADV_WIPEONFORK`, Linux 4.14). The first slow path in a child finds the mark gone, counts one *epoch*,
+//! and sets the mark again. If the kernel has no such advice, the process number is compared instead, which costs a
+//! system call per slow path. That does not notice a child which has the number of its parent, as is possible in
+//! another process number space.
 //!
 //! The page has to be there at the fork. So a thread asks for the epoch before it writes anything that a child would
-//! have to forget: README.md says what that is. If the first question comes in the child, it cannot be told from its
+//! have to forget. README.md lists these values. If the first question comes in the child, the child looks like its
 //! parent.
 //!
-//! The mark holds the epoch plus one, so nobody ever waits for the thread that counts: a thread that
-//! finds a mark ahead of the epoch brings the epoch up to it.
+//! The mark holds the epoch plus one, so no thread ever waits for the thread that counts: a thread that finds a mark
+//! ahead of the epoch brings the epoch up to it.
 //!
-//! Not covered: emulators of user programs that accept the advice and ignore it; a child made with
-//! `fork` from a signal handler that interrupted a lock operation of the same thread, which
-//! POSIX.1-2024 does not allow; a `vfork` child that takes locks in its parent's memory.
+//! Three cases are not covered: emulators of user programs that accept the advice and ignore it; a child that a signal
+//! handler makes with `fork` after it interrupted a lock operation of its thread, which POSIX.1-2024 does not allow;
+//! and a `vfork` child that takes locks in its parent's memory.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | F1 | `compare_exchange` of `MARK` in `start`, Release | `MARK.load` in `epoch`, Acquire; the same `compare_exchange` if it fails, Acquire | the page, and the mark in it |
 //!
-//! Nothing else is ordered. `EPOCH` and `BY_PID` carry their own value only. In one process the mark
-//! changes at most once, from wiped to set, by a compare-exchange: a thread that reads an old mark or
-//! an old epoch finds them different and comes to that compare-exchange, which shows it the number
-//! that everybody uses. That number is one above the epoch that the fork copied, which is the oldest
-//! that any thread of the child can read. Between a parent and its child no ordering means anything:
-//! the child has the memory as the fork copied it.
+//! Nothing else is ordered. `EPOCH` and `BY_PID` carry their own value only. In one process the mark changes at most
+//! once, from wiped to set, by a compare-exchange. A thread that reads an old mark or an old epoch finds them different
+//! and comes to that compare-exchange, which shows it the number that all threads use. That number is one above the
+//! epoch that the fork copied, which is the oldest that any thread of the child can read. Between a parent and its
+//! child no ordering means anything: the child has the memory as the fork copied it.
 
 use super::per_process::{per_process, table_per_process};
 use core::sync::atomic::{
@@ -37,26 +35,25 @@ use core::sync::atomic::{
 };
 
 per_process! {
-    /// How often this process was forked since its first ancestor asked.
+    /// The number of times that this process was forked since its first ancestor asked.
     static EPOCH at "epoch": AtomicU32 = AtomicU32::new(0)
 }
 per_process! {
-    /// The word that children lose; [`NO_PAGE`] where that cannot be had; null before the first
-    /// question.
+    /// The word that children lose. It is [`NO_PAGE`] if there is no such word, and null before the first question.
     static MARK at "fork_mark": AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut())
 }
 table_per_process! {
-    /// Its address says that there is no page.
+    /// A word whose address says that there is no page.
     const NO_PAGE at "no_fork_mark": [AtomicU32; 1] = AtomicU32::new(0)
 }
 per_process! {
-    /// Without a page: the epoch in the upper half, the process number in the lower.
+    /// The word that is used without a page: the epoch in the upper half, the process number in the lower half.
     static BY_PID at "epoch_of_process": AtomicU64 = AtomicU64::new(0)
 }
 
 const WIPED: u32 = 0;
 
-/// How often this process was forked since its first ancestor asked.
+/// Returns the number of times that this process was forked since its first ancestor asked.
 #[inline]
 pub(super) fn epoch() -> u32 {
     // ordering: Acquire; F1.
@@ -78,11 +75,11 @@ pub(super) fn epoch() -> u32 {
     }
 }
 
-/// Counts the fork that wiped `mark`, or follows a thread that has. All threads of a child come to
-/// the same epoch: one above the parent's, which none of them can have seen yet in the mark.
+/// Counts the fork that wiped `mark`, or follows a thread that has. All threads of a child come to one epoch. It is one
+/// above the parent's, so no thread can have seen it in the mark before.
 #[cold]
 fn catch_up(mark: &AtomicU32) -> u32 {
-    // ordering: Relaxed; only a hint: it is used while the mark is wiped, and nobody raises it before.
+    // ordering: Relaxed; only a hint: it is used while the mark is wiped, and no thread raises it before.
     let counted = EPOCH.load(Relaxed).wrapping_add(2);
     // ordering: Relaxed; nothing is read through it.
     let set = match mark.compare_exchange(WIPED, counted, Relaxed, Relaxed) {
@@ -94,7 +91,8 @@ fn catch_up(mark: &AtomicU32) -> u32 {
     set - 1
 }
 
-/// One word for both numbers, so that no thread sees a new process number with an old epoch.
+/// Returns the epoch by the process number. One word has both numbers, so that no thread sees a new process number with
+/// an old epoch.
 #[cold]
 fn epoch_by_pid() -> u32 {
     let pid = u64::from(rustix::process::getpid().as_raw_nonzero().get() as u32);
@@ -128,7 +126,7 @@ fn start() -> *mut AtomicU32 {
     }
 }
 
-/// A page that is wiped in children, holding the mark; `None` where that cannot be had.
+/// Returns a page that is wiped in children and holds the mark, or `None` if there can be no such page.
 fn wiped_page() -> Option<*mut AtomicU32> {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
     const LENGTH: usize = 4096;
@@ -141,12 +139,12 @@ fn wiped_page() -> Option<*mut AtomicU32> {
     let advise = || unsafe { madvise(page, LENGTH, Advice::LinuxWipeOnFork) };
     // Miri has neither the advice nor forks.
     if !cfg!(miri) && advise().is_err() {
-        // SAFETY: the mapping just made, known to nobody else.
+        // SAFETY: the mapping just made, which no other thread knows.
         let _ = unsafe { munmap(page, LENGTH) };
         return None;
     }
     let mark = page.cast::<AtomicU32>();
-    // ordering: Relaxed; published by F1. The load Relaxed; nobody counts before there is a mark.
+    // ordering: Relaxed; published by F1. The load Relaxed; no thread counts before there is a mark.
     // SAFETY: mapped, writable and page-aligned.
     unsafe { &*mark }.store(EPOCH.load(Relaxed).wrapping_add(1), Relaxed);
     Some(mark)
@@ -157,7 +155,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// Under Miri also a search for a page that is used before it is ready.
+    /// Under Miri this is also a search for a page that is used before it is ready.
     #[test]
     fn threads_that_ask_first_at_the_same_time_see_no_fork() {
         let asked = [(); 2].map(|()| thread::spawn(epoch));

@@ -1,35 +1,36 @@
-//! The platform of ordinary programs: threads on Linux. And what a program may ask of it.
+//! The platform of ordinary programs, which are threads on Linux, and the functions that it offers to a program.
 //!
-//! - [`prepare`] does at once what would otherwise be done at the first contended lock operation, or after some
-//!   64 releases of a `Mutex`. Programs with small signal stacks or system call filters call it.
+//! - [`prepare`] does work at once that would otherwise be done at the first contended lock operation, or after some 64
+//!   releases of a `Mutex`. Programs with small signal stacks or system call filters call it.
 //! - [`priority`] makes threads urgent: locks do not put them behind waiters that came later.
-//! - [`count_events`] and [`event_count`] count what locks do; [`events`](crate::events) lists the events.
+//! - [`count_events`] and [`event_count`] count the events of locks; [`events`](crate::events) lists them.
 //! - [`set_tunable`] sets the numbers that [`tunables`](crate::tunables) lists, and so does the environment of the
-//!   program. [`tunable`] says which of them are set, and [`numa_spinlock`] if the CNA locks are NUMA-aware, and why.
+//!   program. [`tunable`] returns the value to which one is set. [`numa_spinlock`] says if the CNA locks are
+//!   NUMA-aware, and why.
 //!
 //! No operation of a lock allocates or panics, and none uses state with a destructor. So a lock may be taken inside an
 //! allocator, in a signal handler that interrupted an operation on another lock, and in a thread that is about to exit.
-//! One exception: in a library that is loaded with `dlopen`, the C library may allocate thread-local variables when a
-//! thread first uses them. Another: see [`prepare`] about `fork`.
+//! There are two exceptions. In a library that is loaded with `dlopen`, the C library may allocate thread-local
+//! variables when a thread first uses them. The other one is about `fork`: see [`prepare`].
 //!
 //! # Handlers of faults
 //!
-//! A lock may lie in memory that the program protects, as collectors and checkpointers do, if its handler mends the
-//! fault and returns. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can
-//! interrupt an operation on an `RwLock`, a `PercpuRwLock`, a fair one or a
-//! `Semaphore` where no other handler can: if that lock lies in such memory, or if such a signal is
-//! sent. Then it must not use locks of these types, and it must return or end the process, not jump.
+//! A lock may lie in memory that the program protects, as collectors and checkpointers do, if the program's handler
+//! repairs the cause of the fault and returns. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`,
+//! `SIGTRAP`, `SIGSYS`) can interrupt an operation on an `RwLock`, a `PercpuRwLock`, a fair one or a `Semaphore` where
+//! no other handler can. This happens if that lock lies in such memory, or if such a signal is sent. Then the handler
+//! must not use locks of these types. It must return or end the process, and must not leave by a jump.
 
 // README.md says what a forked child finds in each static.
 //
 // - `cells`: the platform and its cells, which are those of `hardware`.
-// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `metadata`: queues of NUMA nodes; `fork`: telling
-//   nodes of another process life from ours.
-// - `cpu`, `topology`, `priority`: where the caller is and how urgent; `quota`: how much of a CPU it has.
-// - `reader_slots`: where threads say what they read.
-// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads; `thread_number`: which
-//   thread it is.
-// - `spinners`: how many threads spin; `barrier`, `sleep`, `counters`: the rest.
+// - `pool`: the queue nodes; `hash`: from locks to sleeping nodes; `fork`: tells nodes of another process life from
+//   ours.
+// - `cpu`, `topology`, `priority`: the place of the caller, and its urgency; `quota`: the CPU time that it may use.
+// - `reader_slots`: the memory in which threads say what they read.
+// - `per_process`: statics that copies of this crate share; `per_thread`: values of threads; `thread_number`: the
+//   numbers of threads.
+// - `spinners`: the number of threads that spin; `barrier`, `sleep`, `counters`: the other groups of operations.
 
 mod barrier;
 mod cells;
@@ -71,18 +72,17 @@ pub use sleep::deadline_of_date;
 use crate::platform::{Clock, Counters, Placement, QueueNodes};
 use crate::tunables::Tunable;
 
-/// Does at once what would otherwise be done at the first contended lock operation, or after some 64
-/// releases of a `Mutex`: maps memory, reads some small files, and finds out which system calls the
-/// kernel has. The last of these takes about 10 ms in a process that has threads already.
+/// Does work at once that would otherwise be done at the first contended lock operation, or after some 64 releases of a
+/// `Mutex`. It maps memory, reads some small files, and finds out which system calls the kernel has. The last of these
+/// takes about 10 ms in a process that already has threads.
 ///
 /// Call it at the start of a program
 ///
 /// - that takes locks on small signal stacks,
 /// - that installs a system call filter, before it does, or
-/// - in which the C library must not allocate when a lock is taken, or in which a signal handler uses one of these two
-///   types first: `prepare` registers the handler of `fork` that `PercpuRwLock` and
-///   `ResilientSpinLock` need. The C library may allocate for that, and may hold a lock of
-///   its own when a signal comes.
+/// - in which the C library must not allocate when a lock is taken, or in which a signal handler is the first to use a
+///   `PercpuRwLock` or a `ResilientSpinLock`. These two types need a handler of `fork`, which `prepare` registers. The
+///   C library may allocate for that, and may hold a lock of its own when a signal comes.
 ///
 /// # System call filters
 ///

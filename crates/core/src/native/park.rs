@@ -1,4 +1,4 @@
-//! The table of sleepers: one per process.
+//! The table of sleepers. There is one per process.
 
 use super::per_process::table_per_process;
 use super::per_thread::per_thread;
@@ -9,26 +9,27 @@ use crate::platform::{ConstZeroed, ReadList, SleepStorage};
 use crate::queue::NodeId;
 use core::ptr::NonNull;
 
-/// Locks that share a bucket share the cost of each other's sleepers. 128 KiB of zeroes.
+/// The number of buckets. Locks that share a bucket share the cost of each other's sleepers. The buckets are 128 KiB of
+/// zeroes.
 const BUCKETS: usize = 1024;
 
 table_per_process! {
     const TABLE at "buckets": [Bucket<Native>; BUCKETS] = Bucket::EMPTY
 }
 table_per_process! {
-    /// Apart from the buckets, so that the look of every release is at few lines.
+    /// The words on which threads without a queue node nap.
     const MARKS at "marks": [HardwareU32<Native>; BUCKETS] = ConstZeroed::ZEROED
 }
 table_per_process! {
     const COUNTING_MARKS at "counting_marks": [HardwareU64<Native>; BUCKETS] = ConstZeroed::ZEROED
 }
 table_per_process! {
-    /// Eight mebibytes of zeroes for 65,532 nodes. Only the pages exist that were ever used.
+    /// The waiters are eight mebibytes of zeroes for 65,532 nodes. Only the pages exist that were ever used.
     const WAITERS at "waiters": [Waiter<Native>; NODES] = Waiter::FRESH
 }
 
 per_thread! {
-    /// What the thread reads.
+    /// The locks that the thread reads.
     READS at "lockwright_reads": ReadList = ReadList::EMPTY
 }
 

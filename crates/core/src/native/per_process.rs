@@ -1,15 +1,16 @@
-//! Statics of which a process has one, even if several copies of this crate are loaded.
+//! Statics that a process has only once, even if several copies of this crate are loaded.
 //!
 //! A program in C may load two libraries that each have a copy of the locks from an archive. A thread that releases a
 //! lock by one copy then has to find the sleepers of the other. So for such a library (`lockwright_c`) these statics
-//! are objects of a kind that the dynamic linker of glibc keeps once for each process and name (`STB_GNU_UNIQUE`), in
-//! whatever way the libraries are loaded. In any other program they are plain statics.
+//! are objects of a special kind (`STB_GNU_UNIQUE`). The dynamic linker of glibc keeps such an object once for each
+//! process and name, no matter how the libraries are loaded. In any other program they are plain statics.
 //!
-//! All copies have to agree on the sizes of these objects, on what is in them, and on what the words of locks mean. The
-//! number in their names is that of the agreement: **a change of any of these raises it**, in [`symbol`] and in
-//! `crates/c/lockwright.map`. Copies of different numbers share nothing, so a lock must not be used by both.
+//! All copies have to agree on the sizes of these objects, on their contents, and on the meaning of the words of locks.
+//! The names of the objects have a number for this agreement: **a change of any of these raises it**, in [`symbol`] and
+//! in `crates/c/lockwright.map`. Copies with different numbers share nothing, so a program must not use one lock by
+//! both.
 
-/// The name that a static has for the dynamic linker.
+/// Makes the name that a static has for the dynamic linker.
 #[cfg(lockwright_c)]
 macro_rules! symbol {
     ($name:literal) => {
@@ -17,7 +18,7 @@ macro_rules! symbol {
     };
 }
 
-/// The memory of such a static: zeroes.
+/// Makes the memory of such a static: zeroes.
 #[cfg(lockwright_c)]
 macro_rules! memory {
     ($symbol:expr, $Value:ty) => {
@@ -36,7 +37,7 @@ macro_rules! memory {
     };
 }
 
-/// A static that is used by its name. All zero bytes are its value at first.
+/// Makes a static that is used by its name. At first all its bytes are zero.
 macro_rules! per_process {
     ($(#[$about:meta])* $visibility:vis static $NAME:ident at $name:literal: $Value:ty = $zero:expr) => {
         $(#[$about])*
@@ -60,7 +61,7 @@ macro_rules! per_process {
     };
 }
 
-/// A [table](super::table) of such a static.
+/// Makes a [table](super::table) of such a static.
 macro_rules! table_per_process {
     ($(#[$about:meta])* const $NAME:ident at $name:literal: [$Element:ty; $length:expr] = $zero:expr) => {
         #[cfg(lockwright_c)]

@@ -1,11 +1,11 @@
-//! A value of each thread, zero at first, without initialiser and destructor.
+//! Values that each thread has for itself. They are zero at first, and have no initialiser and no destructor.
 //!
 //! The compiler reaches thread-local variables of a shared library by a function of the dynamic linker, which may
 //! allocate. A library that takes the place of the C library's locks must not: an allocator may wait for it. So for
 //! such a library (`lockwright_preload`), and for one that programs in C load (`lockwright_c`), these values are in the
 //! static part of each thread's memory.
 
-/// A cell for each thread, of a type of which all zero bytes are the value `$zero`.
+/// Makes a cell for each thread. The value `$zero` of its type has only zero bytes.
 #[cfg(not(any(lockwright_preload, lockwright_c)))]
 macro_rules! per_thread {
     ($(#[$about:meta])* $name:ident at $symbol:literal: $Value:ty = $zero:expr) => {
@@ -36,7 +36,8 @@ macro_rules! per_thread {
             fn place() -> *const core::cell::Cell<$Value> {
                 let place;
                 #[cfg(target_arch = "x86_64")]
-                // SAFETY: adds where the variable is in the memory of a thread to where that is of this one.
+                // SAFETY: adds the offset of the variable in the memory of a thread to the address of this thread's
+                // memory.
                 unsafe {
                     core::arch::asm!(
                         "mov {place}, qword ptr fs:[0]",
@@ -46,7 +47,7 @@ macro_rules! per_thread {
                     );
                 }
                 #[cfg(target_arch = "aarch64")]
-                // SAFETY: the same.
+                // SAFETY: as on x86-64.
                 unsafe {
                     core::arch::asm!(
                         concat!("adrp {offset}, :gottprel:", $symbol),
@@ -67,13 +68,13 @@ macro_rules! per_thread {
 }
 pub(super) use per_thread;
 
-/// As [`std::thread::LocalKey`].
+/// The key of such a value, as [`std::thread::LocalKey`] is.
 #[cfg(any(lockwright_preload, lockwright_c))]
 pub(super) struct PerThread<T: 'static>(pub(super) fn() -> *const core::cell::Cell<T>);
 
 #[cfg(any(lockwright_preload, lockwright_c))]
 impl<T> PerThread<T> {
-    /// As that of [`std::thread::LocalKey`].
+    /// Calls `f` with the value of the calling thread, as [`std::thread::LocalKey::with`] does.
     #[inline(always)]
     pub(super) fn with<R>(&self, f: impl FnOnce(&core::cell::Cell<T>) -> R) -> R {
         f(self)

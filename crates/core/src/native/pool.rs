@@ -1,11 +1,10 @@
-//! The queue nodes of the process: one static pool, claimed for one slow path at a time.
+//! The queue nodes of the process. They are one static pool, and a thread claims a node for one slow path.
 //!
-//! A thread that claims a node looks first at the one it used last, so in the usual case claiming
-//! is one compare-exchange on a line the CPU already owns. Its very first look is at a part of the
-//! pool that belongs to its CPU, so that the memory, touched there first, is on that NUMA node.
-//! Nothing has to be done when a thread starts or ends; a signal handler that interrupts a queued
-//! thread claims a second node. A forked child never reuses a node that was in use at the fork:
-//! lock words of the parent's time may still name it.
+//! A thread that claims a node looks first at the one that it used last. So a claim is usually one compare-exchange on
+//! a cache line that the CPU already owns. Its very first look is at a part of the pool that belongs to its CPU. The
+//! memory of that part is first touched there, so it is on that NUMA node. Nothing has to be done when a thread starts
+//! or ends; a signal handler that interrupts a queued thread claims a second node. A forked child never reuses a node
+//! that was in use at the fork: lock words of the parent's time may still name it.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -23,36 +22,36 @@ use core::sync::atomic::{
 };
 
 #[allow(clippy::declare_interior_mutable_const)]
-// SAFETY: only for the storage of the platform.
+// SAFETY: it is only for the storage of the platform.
 const FRESH: QNode<Native> = unsafe { QNode::fresh() };
 
-/// How many nodes there are. A program that does not know of the locks gets fewer: it may have a limit for its address
+/// The number of nodes. A program that does not know of the locks gets fewer: it may have a limit for its address
 /// space, or lock all of it in memory.
 pub(super) const NODES: usize = if cfg!(lockwright_preload) { 6144 } else { NODES_MAX };
 
 table_per_process! {
     const POOL at "nodes": [QNode<Native>; NODES] = FRESH
 }
-/// How many nodes of the pool are in use at most; smaller only in tests.
+/// The maximum number of nodes that are in use. It is smaller than the pool only in tests.
 static LIMIT: AtomicU32 = AtomicU32::new(NODES as u32);
-/// Spreads the first looks of the threads of one CPU.
+/// A count that spreads the first looks of the threads of one CPU.
 static THREADS: AtomicU32 = AtomicU32::new(0);
 
-/// Nodes of a CPU's part: eight pages, or one.
+/// The number of nodes in a CPU's part: eight pages, or one.
 const PART: u32 = if cfg!(lockwright_preload) { 64 } else { 512 };
 const FREE: u32 = 0;
 
 per_thread! {
-    /// The node used last, plus one.
+    /// The node that the thread used last, plus one.
     HINT at "lockwright_node_hint": u32 = 0
 }
 per_thread! {
-    /// The node left in a queue last, plus one.
+    /// The node that the thread left in a queue last, plus one.
     LEFT at "lockwright_node_left": u32 = 0
 }
 
-// SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a
-// releasing store; fork epochs only grow, and all threads of a process see the same.
+// SAFETY: nodes are elements of one static array, claimed by compare-exchange and released by a releasing store; fork
+// epochs only grow, and all threads of a process see one epoch.
 unsafe impl QueueNodes for Native {
     type Node = QNode<Self>;
 
@@ -98,13 +97,14 @@ unsafe impl QueueNodes for Native {
     }
 }
 
-/// Where the node of this number is. Lock words name no others, but the program may have overwritten one.
+/// Returns the place of the node with this number. Lock words name only nodes of the pool, but the program may have
+/// overwritten a word.
 #[inline(always)]
 pub(super) fn place(number: usize) -> usize {
     if cfg!(lockwright_preload) { number % NODES } else { number }
 }
 
-/// The node of this number, below `NODES`.
+/// Returns the node with this number, which is below `NODES`.
 #[inline(always)]
 fn slot(number: u32) -> &'static QNode<Native> {
     debug_assert!(number < NODES as u32);
@@ -114,7 +114,7 @@ fn slot(number: u32) -> &'static QNode<Native> {
     unsafe { &*node }
 }
 
-/// What claimed nodes are marked with: never `FREE`, and tells before a fork from after it.
+/// Returns the mark of claimed nodes. It is never `FREE`, and differs before and after a fork.
 #[inline]
 fn mark_of_this_process() -> u32 {
     fork::epoch().wrapping_add(1).max(1)
@@ -142,8 +142,8 @@ fn first_look() -> u32 {
     cpu::this_cpu().wrapping_mul(PART).wrapping_add(within) % NODES as u32
 }
 
-/// Lets the pool hand out no more than `count` nodes (at most all), so that a test can
-/// see what happens when it is exhausted. Nodes already claimed stay claimed.
+/// Lets the pool hand out no more than `count` nodes, or all if there are fewer, so that a test can see what happens
+/// when it is exhausted. Nodes that are claimed already stay claimed.
 pub fn limit_nodes(count: usize) {
     // ordering: Relaxed; nothing is read through it.
     LIMIT.store(count.min(NODES) as u32, Relaxed);
@@ -155,12 +155,12 @@ mod tests {
     use core::cell::UnsafeCell;
     use std::thread;
 
-    /// Belongs to the thread that has the only node.
+    /// A number that belongs to the thread that has the only node.
     struct Owned(UnsafeCell<u32>);
     // SAFETY: accessed by the owner of the node only.
     unsafe impl Sync for Owned {}
 
-    /// Under Miri also a search for a node that is handed out before its last user is done with it.
+    /// Under Miri this is also a search for a node that is handed out before its last user is done with it.
     #[test]
     fn a_node_belongs_to_one_thread_at_a_time() {
         static OWNED: Owned = Owned(UnsafeCell::new(0));
@@ -175,7 +175,7 @@ mod tests {
                 };
                 // SAFETY: the node is ours, and with it the number.
                 unsafe { *OWNED.0.get() += 1 };
-                // SAFETY: claimed above and shown to nobody.
+                // SAFETY: claimed above, and no other thread knows it.
                 unsafe { Native::release_node(id) };
             }
         };

@@ -1,8 +1,8 @@
-//! Urgent threads: locks that reorder their waiters never put an urgent thread behind one that came later.
+//! Urgent threads. Locks that reorder their waiters never put an urgent thread behind one that came later.
 //!
 //! A thread is urgent inside an [`UrgentScope`], and always if its scheduling policy is a real-time one (`SCHED_FIFO`,
-//! `SCHED_RR` or `SCHED_DEADLINE`). A thread asks the kernel for its policy, remembers it, also in a forked child, and
-//! asks again after 10 ms. [`forget_policy`] makes it ask at once.
+//! `SCHED_RR` or `SCHED_DEADLINE`). A thread asks the kernel for its policy and asks again after 10 ms. In between it
+//! remembers the policy, also in a forked child. [`forget_policy`] makes it ask at once.
 //!
 //! A thread whose priority is raised because it holds a mutex with priority inheritance is not urgent: a program cannot
 //! see that.
@@ -18,7 +18,7 @@ use super::per_thread::per_thread;
 use super::spinners;
 use core::marker::PhantomData;
 
-// No initialiser and no destructor: safe in signal handlers and exiting threads.
+// It has no initialiser and no destructor, so it is safe in signal handlers and exiting threads.
 per_thread! {
     SCOPES at "lockwright_urgent_scopes": u32 = 0
 }

@@ -1,17 +1,17 @@
-//! How much CPU time the control groups of this process allow it, of version 2 and of version 1.
+//! The CPU time that the control groups of this process allow it. The groups are of version 2 or of version 1.
 //!
-//! A group has no more than the groups around it. So all of them are looked at, from that of the process up to the
-//! root, where they are usually mounted. In a container the root may be a group, too, and the names above may say where
-//! the process is outside of it: what cannot be read counts as no limit.
+//! A group has no more CPU time than the groups around it. So all of them are looked at, from the group of the process
+//! up to the root, in the directories where they are usually mounted. In a container the root may be a group, too, and
+//! the names may say where the process is outside of the container. A file that cannot be read counts as no limit.
 
 use super::environment::read_file;
 
-/// What the groups are called.
+/// The file with the names of the groups.
 const GROUPS: &[u8] = b"/proc/self/cgroup\0";
-/// Longer names than that count as no limit.
+/// The longest name. A longer one counts as no limit.
 const PATH_MAX: usize = 512;
 
-/// The CPUs that the quotas are worth, rounded up; `None` without a quota.
+/// Returns the number of CPUs that the quotas are worth, rounded up; `None` without a quota.
 pub(super) fn cpus() -> Option<u32> {
     let mut buffer = [0; 4096];
     let groups = read_file(GROUPS, &mut buffer);
@@ -21,7 +21,8 @@ pub(super) fn cpus() -> Option<u32> {
     })
 }
 
-/// The smallest of the quotas of these groups and of those around them. `read` returns the first two numbers of a file.
+/// Returns the smallest of the quotas of these groups and of the groups around them. `read` returns the first two
+/// numbers of a file.
 fn smallest(groups: &[u8], mut read: impl FnMut(&[u8]) -> Option<Numbers>) -> Option<u32> {
     let mut least = None;
     for line in groups.split(|&byte| byte == b'\n') {
@@ -46,18 +47,20 @@ fn smallest(groups: &[u8], mut read: impl FnMut(&[u8]) -> Option<Numbers>) -> Op
     least
 }
 
-/// The quota of a group, by its files.
+/// A function that returns the quota of a group from its files.
 type Quota = fn(&mut dyn FnMut(&[u8]) -> Option<Numbers>) -> Option<u32>;
 /// The first two words of a file, as far as they are numbers.
 type Numbers = [Option<u64>; 2];
 
-/// The time and the period are in one file. The time is a word if there is no limit.
+/// Returns the quota of a group of version 2. The time and the period are in one file. The time is a word if there is
+/// no limit.
 fn of_version_2(read: &mut dyn FnMut(&[u8]) -> Option<Numbers>) -> Option<u32> {
     let [quota, period] = read(b"/cpu.max")?;
     cpus_of(quota?, period?)
 }
 
-/// They are in two files. The time is negative if there is no limit.
+/// Returns the quota of a group of version 1. The time and the period are in two files. The time is negative if there
+/// is no limit.
 fn of_version_1(read: &mut dyn FnMut(&[u8]) -> Option<Numbers>) -> Option<u32> {
     let [quota, _] = read(b"/cpu.cfs_quota_us")?;
     let quota = quota?;
@@ -69,7 +72,7 @@ fn cpus_of(quota: u64, period: u64) -> Option<u32> {
     u32::try_from(quota.div_ceil(period.max(1))).ok()
 }
 
-/// The name of a group, and those of the groups around it up to the root, which has none.
+/// Returns the name of a group, and the names of the groups around it up to the root, whose name is empty.
 fn around(group: &[u8]) -> impl Iterator<Item = &[u8]> {
     let trimmed = group.strip_suffix(b"/").unwrap_or(group);
     core::iter::successors(Some(trimmed), |group| {
@@ -78,7 +81,7 @@ fn around(group: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// These parts, as the kernel reads a path; `None` if it leads out of the mount or is too long.
+/// Joins these parts to a path for the kernel. Returns `None` if it leads out of the mount or is too long.
 fn path(parts: &[&[u8]]) -> Option<[u8; PATH_MAX]> {
     let (mut path, mut length) = ([0; PATH_MAX], 0);
     for part in parts {
@@ -91,7 +94,7 @@ fn path(parts: &[&[u8]]) -> Option<[u8; PATH_MAX]> {
     (length < PATH_MAX).then_some(path)
 }
 
-/// The first two words of a text, as far as they are numbers.
+/// Returns the first two words of a text, as far as they are numbers.
 fn first_numbers(text: &[u8]) -> Option<Numbers> {
     let mut words = core::str::from_utf8(text).ok()?.split_ascii_whitespace();
     Some([(); 2].map(|()| words.next().and_then(|word| word.parse().ok())))
@@ -102,7 +105,7 @@ mod tests {
     use super::*;
     use std::format;
 
-    /// The quota in a world of these files.
+    /// Returns the quota if these are all files.
     fn cpus_with(groups: &str, files: &[(&str, &str)]) -> Option<u32> {
         smallest(groups.as_bytes(), |path| {
             let path = core::ffi::CStr::from_bytes_until_nul(path).expect("it ends").to_bytes();

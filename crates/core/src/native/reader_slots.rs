@@ -1,7 +1,7 @@
-//! The slots in which threads say what they read: a static table, a slot for each thread that ever asked. How threads
-//! claim them is said in `percpu_rwlock::claims`. Here are the memory, and the questions to the kernel.
+//! The slots in which threads say which locks they read. They are a static table, with a slot for each thread that asks
+//! for one. `readers::claims` says how threads claim them. This module has the memory, and the questions to the kernel.
 //!
-//! The table of the spinlocks that a thread holds has the number of its slot.
+//! The table of the spinlocks that a thread holds has the number of the thread's slot.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -21,40 +21,42 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 use rustix::process::{Pid, test_kill_process};
 
-/// Threads beyond that read without slots. Half a mebibyte of zeroes, of which only the pages exist that were ever
-/// used.
+/// The number of slots. More threads than that read without slots. The slots are half a mebibyte of zeroes, of which
+/// only the pages exist that were ever used.
 const SLOTS_MAX: usize = 4096;
 table_per_process! {
     const SLOTS at "slots": [ReaderSlot<Native>; SLOTS_MAX] = ReaderSlot::EMPTY
 }
-/// One for each slot. A mebibyte of zeroes, of which only the pages exist that were ever used.
+/// The tables of held locks, one for each slot. They are a mebibyte of zeroes, of which only the pages exist that were
+/// ever used.
 const HELD: Table<HeldTable<Native>, SLOTS_MAX> =
     table!([HeldTable<Native>; SLOTS_MAX] = HeldTable::EMPTY);
 table_per_process! {
-    /// Whose a slot is: the fork epoch in the upper half; in the lower the thread's number, and above that how often
-    /// the slot has [changed hands](claims::after). 0: a thread is about to have it.
+    /// The owners of the slots. The upper half of a word is the fork epoch. The lower half has the thread's number, and
+    /// above it the number of times that the slot has [changed hands](claims::after). 0: a thread is about to take the
+    /// slot.
     const OWNERS at "slot_owners": [AtomicU64; SLOTS_MAX] = AtomicU64::new(0)
 }
 per_process! {
-    /// How many slots were ever claimed.
+    /// The number of slots that were ever claimed.
     static USED at "slots_used": AtomicUsize = AtomicUsize::new(0)
 }
 per_process! {
-    /// How often a thread has claimed a slot, where copies of this library do.
+    /// The number of times that a thread has claimed a slot, if several copies of this library may do so.
     static CLAIMS at "slot_claims": AtomicU32 = AtomicU32::new(0)
 }
-/// Where the next search for a slot begins, once all were claimed.
+/// The place at which the next search for a slot begins, once all were claimed.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 per_process! {
-    /// The life of the process: the fork epoch of the child in which the handler ran last in the upper half, the slot
-    /// that was carried over there in the lower, plus one.
+    /// The life of the process. The upper half is the fork epoch of the child in which the handler ran last. The lower
+    /// half is the slot that was carried over there, plus one.
     static LIFE at "life": AtomicU64 = AtomicU64::new(0)
 }
 per_process! {
     /// The last number that was given to a lock.
     static LAST_NUMBER at "last_lock_number": AtomicU64 = AtomicU64::new(0)
 }
-/// For a place in the table that is nobody's: what a slot of another process life looks like.
+/// An empty slot. It stands for a place in the table that no thread of this process life has.
 static NOBODYS: ReaderSlot<Native> = ReaderSlot::EMPTY;
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
@@ -63,7 +65,8 @@ per_thread! {
     MINE at "lockwright_slot": Option<NonNull<ReaderSlot<Native>>> = None
 }
 per_thread! {
-    /// The fork epoch in which there was none left, and the number of claims then: see `Process::found_none`.
+    /// The fork epoch in which there was no slot left, and the number of claims at that time: see
+    /// `Process::found_none`.
     HAS_NONE at "lockwright_has_no_slot": u64 = 0
 }
 
@@ -76,7 +79,7 @@ unsafe extern "C" {
 }
 
 // SAFETY: elements of a static array; a slot is claimed by a compare-exchange for a thread that exists, and again only
-// when that one does not.
+// when that thread no longer exists.
 unsafe impl ReaderSlots for Native {
     type Slot = ReaderSlot<Self>;
 
@@ -113,24 +116,24 @@ unsafe impl HeldLocks for Native {
     }
 }
 
-/// The number of a slot.
+/// Returns the number of a slot.
 #[inline(always)]
 fn number_of(slot: NonNull<ReaderSlot<Native>>) -> usize {
     (slot.addr().get() - core::ptr::from_ref(SLOTS.at(0)).addr()) / size_of::<ReaderSlot<Native>>()
 }
 
-/// Returns `true` if the slot `at` is a thread's of this process life.
+/// Returns `true` if the slot `at` belongs to a thread of this process life.
 fn is_of_this_life(at: usize) -> bool {
     claims::is_of_this_life(&Statics, at)
 }
 
-/// The number of the thread that has the slot `at`, as the kernel counts threads.
+/// Returns the number of the thread that has the slot `at`, as the kernel counts threads.
 pub fn thread_of(at: usize) -> u32 {
     // ordering: Relaxed; only a hint.
     claims::number_in(OWNERS.at(at).load(Relaxed))
 }
 
-/// The number of the calling thread, as the kernel counts threads.
+/// Returns the number of the calling thread, as the kernel counts threads.
 pub fn this_thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
@@ -195,9 +198,9 @@ impl Process for Statics {
         thread
             .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)))
     }
-    /// Where that fails, a child is as one of `_Fork`. Threads that come first at the same time register the handler
-    /// once each, which does no harm. If one of them only said before that it will, a child of that moment would have
-    /// no handler.
+    /// Registers the handler. If that fails, a child is like a child of `_Fork`. Threads that come first at the same
+    /// time register the handler once each, which does no harm. If a thread instead said first that it is about to
+    /// register it, a child of that moment would have no handler.
     fn handle_forks(&self) {
         // ordering: Relaxed; nothing is read through it.
         if !IS_REGISTERED.load(Relaxed) {
@@ -231,7 +234,7 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
     use std::thread;
 
-    /// Held by tests in which slots change hands.
+    /// A lock that tests hold in which slots change hands.
     static TABLE: Mutex<()> = Mutex::new(());
 
     #[test]
@@ -243,7 +246,7 @@ mod tests {
         assert_ne!(other.join().expect("no panic"), mine.addr());
     }
 
-    /// As by another copy of this library.
+    /// The test adopts the slot as another copy of this library would.
     #[test]
     fn a_slot_that_is_adopted_cannot_be_taken_by_a_thread_that_saw_it_before() {
         let _alone = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,7 +287,7 @@ mod tests {
         assert!(Native::reader_slots() < many / 2, "{} slots", Native::reader_slots());
     }
 
-    /// What copies of this library share in a process with one slot.
+    /// The data that copies of this library share in a process with one slot.
     #[derive(Default)]
     struct Shared {
         slot: ReaderSlot<Native>,
@@ -297,13 +300,13 @@ mod tests {
         has_first_ended: AtomicBool,
     }
 
-    /// A copy, as a thread uses it.
+    /// A copy of this library, as a thread uses it.
     struct OneCopy<'a> {
         shared: &'a Shared,
         thread: u32,
         mine: Cell<Option<usize>>,
         found_none: Cell<u64>,
-        /// How often it has asked for its number.
+        /// The number of times that it has asked for its number.
         questions: Cell<u32>,
     }
 
@@ -377,7 +380,7 @@ mod tests {
             assert_eq!((claims::claim(&one), one.questions.get()), (None, 1));
         }
         shared.has_first_ended.store(true, Relaxed);
-        assert_eq!((claims::claim(&one), one.questions.get()), (None, 1), "nobody has told it");
+        assert_eq!((claims::claim(&one), one.questions.get()), (None, 1), "no thread has told it");
         assert_eq!(claims::claim(&other), Some(0));
         assert_eq!(claims::claim(&one), Some(0), "the slot of the thread, by the other copy");
     }

@@ -1,4 +1,4 @@
-//! Sleeping and waking by address, and the clock.
+//! Sleeps and wake-ups by address, and the clock.
 
 use super::{Native, slept_in};
 use crate::hardware::{HardwareU32, HardwareU64};
@@ -56,10 +56,11 @@ impl Sleeping for Native {
     }
 }
 
-/// A deadline with this bit is one of the clock that tells the date, which may be set meanwhile.
+/// A bit of a deadline: it is a deadline of the clock that tells the date. The date may be set meanwhile.
 const OF_DATE: u64 = 1 << 63;
 
-/// The deadline `ns` nanoseconds after the beginning of 1970. It comes earlier or later if the date is set meanwhile.
+/// Returns the deadline `ns` nanoseconds after the beginning of 1970. It comes earlier or later if the date is set
+/// meanwhile.
 pub fn deadline_of_date(ns: u64) -> u64 {
     OF_DATE | ns.min(OF_DATE - 1)
 }
@@ -70,14 +71,14 @@ fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -
     let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
     let deadline = deadline_ns.map(|ns| timespec(ns & !OF_DATE));
     let Some(kinds) = NonZeroU32::new(kinds) else { return false };
-    // The bitset form takes an absolute deadline. An error means that the value has changed,
-    // that a signal has come, or that it is too late.
+    // The bitset form takes an absolute deadline. An error means that the value has changed, that a signal has come, or
+    // that the deadline has passed.
     futex::wait_bitset(word, futex::Flags::PRIVATE | clock, expected, deadline.as_ref(), kinds)
         .is_ok()
 }
 
-/// The time of a clock in nanoseconds; 0 if the kernel does not know the clock. The form for a clock that every kernel
-/// knows has a panicking path.
+/// Returns the time of a clock in nanoseconds; 0 if the kernel does not know the clock. It does not use the form for
+/// clocks that every kernel knows, because that form has a panicking path.
 pub(super) fn time_ns(clock: ClockId) -> u64 {
     let ns = |now: Timespec| now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64;
     clock_gettime_dynamic(DynamicClockId::Known(clock)).map_or(0, ns)

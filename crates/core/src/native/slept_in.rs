@@ -1,5 +1,5 @@
-//! Sleeping on the lower half of a 64-bit word under Miri, whose futex would read four of its eight bytes. To Miri that
-//! is a race with the accesses to all eight. Those who wait look at a place of their own instead.
+//! Sleeps on the lower half of a 64-bit word under Miri. Miri's futex would read four of the eight bytes of the word,
+//! and to Miri that is a race with the accesses to all eight. So a waiter looks at a place of its own instead.
 
 use crate::hardware::HardwareU64;
 use crate::native::Native;
@@ -7,10 +7,10 @@ use crate::platform::{Atomic, Clock, low_half};
 use core::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a place holds: 0, the address that its thread waits for, or that address and [`WOKEN`]; and the kinds of the
-/// thread.
+/// The places. A place holds 0, the address that its thread waits for, or that address and [`WOKEN`]; and the kinds of
+/// the thread.
 type Places = [(usize, u32); 16];
-/// Addresses of words leave this bit.
+/// A bit of a place: its thread was woken. Addresses of words do not use it.
 const WOKEN: usize = 1;
 
 fn places() -> MutexGuard<'static, Places> {
@@ -18,7 +18,7 @@ fn places() -> MutexGuard<'static, Places> {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As `futex_wait_low`.
+/// Waits as `futex_wait_low` does.
 pub(super) fn wait(
     kinds: u32,
     word: &HardwareU64<Native>,

@@ -1,9 +1,9 @@
-//! Which threads of this process spin for others: no more than there are CPUs, and none with a real-time policy.
+//! The threads of this process that spin and wait for other threads. They are fewer than the CPUs that the process may
+//! use, and none of them has a real-time policy.
 //!
-//! One word for the process, with the [`epoch`](super::fork::epoch) of the process life in its upper half:
-//! places taken by threads of a parent are no places here. Only threads that have waited for some time
-//! already come here, so the word is not in the way. A thread that is ended while it spins keeps
-//! its place; then fewer spin.
+//! The process has one word, with the [`epoch`](super::fork::epoch) of the process life in its upper half. So places
+//! that threads of a parent took do not count here. Only threads that have already waited for some time come here, so
+//! the word is not a bottleneck. A thread that is ended while it spins keeps its place; then fewer threads spin.
 
 use super::per_process::per_process;
 use super::per_thread::per_thread;
@@ -13,12 +13,12 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rustix::time::ClockId;
 
-/// The places taken, on a cache line of their own.
+/// The number of places that are taken, on a cache line of its own.
 #[repr(align(128))]
 pub(super) struct Spinners(AtomicU64);
 
 per_process! {
-    /// Those of this process.
+    /// The places of this process.
     pub(super) static SPINNERS at "spinners": Spinners = Spinners(AtomicU64::new(0))
 }
 
@@ -31,26 +31,26 @@ impl Spinners {
             let taken = taken(word);
             ((taken as u32) < places_max).then_some(taken + 1)
         };
-        // ordering: Relaxed; nothing is read through it. On failure Relaxed: the same.
+        // ordering: Relaxed; nothing is read through it. On failure Relaxed: nothing is read through it either.
         self.0.fetch_update(Relaxed, Relaxed, one_more).is_ok()
     }
 
     /// Gives a place back.
     pub(super) fn end(&self) {
-        // A fork in between, from a signal handler, has left nothing to give back.
+        // If a signal handler forked in between, the child may have nothing to give back.
         let one_less = |word: u64| (word as u32 > 0).then(|| word - 1);
-        // ordering: Relaxed; nothing is read through it. On failure Relaxed: the same.
+        // ordering: Relaxed; nothing is read through it. On failure Relaxed: nothing is read through it either.
         let _ = self.0.fetch_update(Relaxed, Relaxed, one_less);
     }
 }
 
 per_thread! {
-    /// If the thread has a real-time policy, and until when that is remembered. No initialiser and no destructor: safe
-    /// in signal handlers and exiting threads.
+    /// True if the thread has a real-time policy, and the time until which that is remembered. It has no initialiser
+    /// and no destructor, so it is safe in signal handlers and exiting threads.
     POLICY at "lockwright_policy": (bool, u64) = (false, 0)
 }
 
-/// A policy is remembered for this long.
+/// The time for which a policy is remembered, in nanoseconds.
 const REMEMBERED_NS: u64 = 10_000_000;
 
 /// A flag that the kernel adds to the policy it returns.
@@ -62,7 +62,7 @@ const SCHED_DEADLINE: c_int = 6;
 /// Returns `true` if the calling thread has a real-time policy, or had one a moment ago.
 pub(super) fn is_real_time() -> bool {
     let (known, until_ns) = POLICY.get();
-    // A clock that is read without a system call, and that the kernel sets forward with its ticks.
+    // This clock is read without a system call. The kernel sets it forward with its ticks.
     let now_ns = if cfg!(miri) { 0 } else { time_ns(ClockId::MonotonicCoarse) };
     if cfg!(miri) || now_ns < until_ns {
         return known;
@@ -86,7 +86,8 @@ mod tests {
         fn sched_setscheduler(thread: c_int, policy: c_int, priority: *const c_int) -> c_int;
     }
 
-    /// Asks again, so that what was wrong for whatever reason is right after a while. Time stands still under Miri.
+    /// A thread asks again, so that an answer that was wrong for any reason is right after a while. Time stands still
+    /// under Miri.
     #[cfg(not(miri))]
     #[test]
     fn a_policy_is_not_remembered_for_ever() {
@@ -115,7 +116,7 @@ mod tests {
         end();
     }
 
-    /// The kernel lets a process with that right have a real-time policy; without it there is nothing to see.
+    /// A process needs a right to have a real-time policy. Without it the test sees nothing.
     #[cfg(not(miri))]
     #[test]
     fn a_thread_with_a_real_time_policy_is_known_once_it_is_asked_again() {

@@ -1,4 +1,4 @@
-//! System calls that have no typed form without side conditions.
+//! System calls that have no typed form, or only one with side conditions.
 
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::AtomicU32;
@@ -8,8 +8,8 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-/// The errno of the caller, which the function of the C library sets if a system call fails. That is no error of the
-/// program's, which may look at errno only after it has released a lock.
+/// The errno of the caller, which the function of the C library sets if a system call fails. That is not an error of
+/// the program, and the program may look at errno only after it has released a lock.
 struct Errno {
     place: *mut c_int,
     before: c_int,
@@ -31,7 +31,7 @@ impl Errno {
     }
 }
 
-/// A system call, which leaves errno as it was.
+/// Makes a system call, which leaves errno as it was.
 macro_rules! call {
     ($($argument:expr),+ $(,)?) => {{
         let errno = Errno::now();
@@ -63,8 +63,8 @@ const FUTEX_PRIVATE: c_int = 128;
 const FUTEX_CMP_REQUEUE: c_int = 4;
 const FUTEX_WAKE_BITSET: c_int = 10;
 
-/// Wakes up to `count` sleepers of these kinds on the word at `address`, which may be gone: so no reference to it
-/// is made, the kernel only takes its address. Returns how many were woken.
+/// Wakes up to `count` sleepers of these kinds on the word at `address`. The word may be gone, so no reference to it is
+/// made: the kernel only takes its address. Returns how many sleepers were woken.
 pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u32 {
     let (count, kinds) = (c_int::try_from(count).unwrap_or(c_int::MAX), kinds as c_int);
     let (operation, none) = (FUTEX_WAKE_BITSET | FUTEX_PRIVATE, core::ptr::null::<AtomicU32>());
@@ -73,8 +73,8 @@ pub(super) fn futex_wake(kinds: u32, address: *const AtomicU32, count: u32) -> u
     woken.try_into().unwrap_or(0)
 }
 
-/// Returns `true` if the word at `address` holds `value`; the word may be gone. Always `true` under Miri, which does
-/// not know the call: a release then never has to wake anybody.
+/// Returns `true` if the word at `address` holds `value`; the word may be gone. Under Miri it always returns `true`,
+/// because Miri does not know the call. A release then never has to wake a thread.
 pub(super) fn futex_holds(address: *const AtomicU32, value: u32) -> bool {
     if cfg!(miri) {
         return true;
@@ -86,8 +86,9 @@ pub(super) fn futex_holds(address: *const AtomicU32, value: u32) -> bool {
     unsafe { call!(number::FUTEX, address, operation, 0, 0usize, address, value as c_int) == 0 }
 }
 
-/// If the word at `from` holds `expected`: wakes up to `count` sleepers there and moves the others to the word at `to`,
-/// which may be gone. Returns how many these were; `None` if it holds something else.
+/// Wakes up to `count` sleepers on the word at `from` and moves the others to the word at `to`, which may be gone, if
+/// the word at `from` holds `expected`. Returns how many sleepers it woke or moved, or `None` if the word holds
+/// something else.
 pub(super) fn futex_requeue(
     count: u32,
     from: *const AtomicU32,
@@ -106,14 +107,14 @@ pub(super) fn futex_requeue(
     moved.try_into().ok()
 }
 
-/// The scheduling policy of the calling thread, with flags. The system call itself, because one C
+/// Returns the scheduling policy of the calling thread, with flags. It makes the system call itself, because one C
 /// library's wrapper always fails.
 pub(super) fn scheduling_policy() -> c_int {
     // SAFETY: only returns a number; 0 is the calling thread.
     unsafe { call!(number::SCHED_GETSCHEDULER, 0) as c_int }
 }
 
-/// A set of CPUs, as large as any kernel's: the types of the C library end at 1,024.
+/// A set of CPUs. It is as large as any kernel's set; the types of the C library end at 1,024.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CpuSet([u64; CpuSet::WORDS]);
 
@@ -121,24 +122,25 @@ impl CpuSet {
     const WORDS: usize = CPUS_MAX / 64;
     const ALL: Self = Self([u64::MAX; Self::WORDS]);
 
-    /// The set of this CPU.
+    /// Returns the set that has only this CPU.
     pub(super) fn of(cpu: usize) -> Self {
         Self(core::array::from_fn(|at| if at == cpu / 64 { 1 << (cpu % 64) } else { 0 }))
     }
-    /// The CPUs of both sets.
+    /// Returns the CPUs of both sets.
     pub(super) fn union(self, other: Self) -> Self {
         Self(core::array::from_fn(|at| self.0[at] | other.0[at]))
     }
-    /// Their numbers.
+    /// Returns the numbers of the CPUs.
     pub(super) fn cpus(&self) -> impl Iterator<Item = usize> + '_ {
         (0..CPUS_MAX).filter(|cpu| self.0[cpu / 64] >> (cpu % 64) & 1 != 0)
     }
 }
 
-/// More than any kernel for these architectures is built for.
+/// More CPUs than any kernel for these architectures is built for.
 const CPUS_MAX: usize = 8192;
 
-/// The CPUs that this thread of the process may use, 0 for the caller; `None` if the kernel does not say.
+/// Returns the CPUs that this thread of the process may use. 0 is the caller. Returns `None` if the kernel does not
+/// say.
 pub(super) fn affinity(thread: c_int) -> Option<CpuSet> {
     let mut set = CpuSet([0; CpuSet::WORDS]);
     // SAFETY: writes no more than the set.
@@ -147,7 +149,7 @@ pub(super) fn affinity(thread: c_int) -> Option<CpuSet> {
     (length > 0).then_some(set)
 }
 
-/// Lets the caller use these CPUs only. Returns `true` if it may.
+/// Lets the caller use only these CPUs. Returns `true` if it may.
 pub(super) fn set_affinity(set: &CpuSet) -> bool {
     // SAFETY: reads the set.
     unsafe { call!(number::SCHED_SETAFFINITY, 0, size_of::<CpuSet>(), &raw const set.0) == 0 }
@@ -158,7 +160,7 @@ pub(super) fn set_affinity(set: &CpuSet) -> bool {
 #[cold]
 pub(super) fn visit_all_cpus() -> bool {
     let Some(before) = affinity(0) else { return false };
-    // What the thread may not use is left out by the kernel.
+    // The kernel leaves out CPUs that the thread may not use.
     let all = if set_affinity(&CpuSet::ALL) { affinity(0) } else { None };
     let is_done = all.is_some_and(|all| all.cpus().all(|cpu| set_affinity(&CpuSet::of(cpu))));
     set_affinity(&before) && is_done
@@ -183,7 +185,7 @@ const SIG_SETMASK: c_int = 2;
 /// `SIGTRAP`, `SIGBUS`, `SIGFPE`, `SIGSEGV`, `SIGSYS`. The kernel ends a process that blocks one of them when it comes.
 const OF_FAULTS: [u32; 6] = [4, 5, 7, 8, 11, 31];
 
-/// All signals but those of faults.
+/// All signals except those of faults.
 const WAITING: u64 = {
     let (mut set, mut at) = (u64::MAX, 0);
     while at < OF_FAULTS.len() {
@@ -193,7 +195,7 @@ const WAITING: u64 = {
     set
 };
 
-/// Lets all signals wait that can, except those of faults: a lock may lie in memory that the program protects, and
+/// Makes all signals wait that can, except those of faults: a lock may lie in memory that the program protects, and
 /// whose faults it handles. Returns the signals that waited before.
 pub(super) fn block_signals() -> Signals {
     let mut before = Signals(0);

@@ -1,38 +1,38 @@
 //! Static tables.
 
-/// A table that is a static. Nothing refers to it as a whole: a checker of aliasing would look at all of it at each
-/// access.
+/// A table that is a static. There is no reference to it as a whole: a checker of aliasing would look at all of it at
+/// each access.
 pub(super) struct Table<T: 'static, const LENGTH: usize> {
     pub(super) first: *const T,
 }
 
 impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
-    /// That of a static.
+    /// Returns the table of a static.
     ///
     /// # Safety
     /// `table` points to a static.
     pub(super) const unsafe fn of(table: *const [T; LENGTH]) -> Self {
         Self { first: table.cast() }
     }
-    /// An element.
+    /// Returns an element.
     ///
     /// # Panics
-    /// `at` is beyond the table.
+    /// Panics if `at` is beyond the table.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> &'static T {
         assert!(at < LENGTH, "beyond a table");
         // SAFETY: within the static.
         let element = unsafe { self.first.add(at) };
-        // SAFETY: an element of a static, which others refer to as `Sync` allows.
+        // SAFETY: an element of a static, which other threads refer to as `Sync` allows.
         unsafe { &*element }
     }
-    /// All elements, one after another.
+    /// Returns all elements, one after another.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'static T> {
         (0..LENGTH).map(|at| self.at(at))
     }
 }
 
-/// A table of its own static, of equal elements.
+/// Makes a table with a static of its own, of equal elements.
 macro_rules! table {
     ([$Element:ty; $length:expr] = $element:expr) => {{
         static CELLS: [$Element; $length] = [const { $element }; $length];

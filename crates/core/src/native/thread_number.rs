@@ -1,16 +1,17 @@
-//! Numbers of threads. None is used twice in the life of a process and of its children.
+//! Numbers of threads. No number is used twice in the life of a process and of its children.
 //!
 //! A thread draws its number at its first question and keeps it, also in a child that it forks. The child goes on
 //! counting where its parent was. So no thread that starts in the child has the number of one that its parent had
 //! before the fork, and a lock that such a thread held stays held.
 //!
-//! Each copy of this library in a process counts for itself. It begins at a number that depends on where the copy is in
-//! memory: threads that have their numbers by different copies do not have the same one, unless they are very unlucky.
+//! Each copy of this library in a process counts for itself. It begins at a number that depends on the copy's place in
+//! memory. So two threads that have their numbers by different copies have different numbers, unless they are very
+//! unlucky.
 
 use super::per_thread::per_thread;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How many numbers were drawn.
+/// The count of numbers that were drawn.
 static DRAWN: AtomicU64 = AtomicU64::new(0);
 
 per_thread! {
@@ -18,10 +19,10 @@ per_thread! {
     NUMBER at "lockwright_thread_number": u64 = 0
 }
 
-/// The lowest three bits of a number are 0.
+/// The distance between two numbers: the lowest three bits of a number are 0.
 const APART: u64 = 8;
 
-/// The number of the calling thread, which is not 0.
+/// Returns the number of the calling thread, which is not 0.
 #[inline(always)]
 pub(super) fn this_thread() -> u64 {
     match NUMBER.get() {

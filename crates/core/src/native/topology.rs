@@ -1,7 +1,7 @@
-//! NUMA nodes of this machine, from sysfs, and how many CPUs the process may use.
+//! The NUMA nodes of this machine, from sysfs, and the number of CPUs that the process may use.
 //!
-//! Read once, without allocation, at the first question (which may come from inside a lock
-//! operation). [`set_fake`] replaces the answer for tests and experiments.
+//! They are read once, without allocation, at the first question (which may come from inside a lock operation).
+//! [`set_fake`] replaces the answer for tests and experiments.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -25,26 +25,27 @@ use core::sync::atomic::{
 };
 use std::io::Write as _;
 
-/// CPUs with a number above this are taken to be on node 0.
+/// The number of CPUs whose node is kept. CPUs with higher numbers are taken to be on node 0.
 const CPUS_MAX: usize = 4096;
-/// NUMA nodes above this are not looked for.
+/// The number of NUMA nodes that are looked for.
 const NODES_MAX: u32 = 64;
 
 const NODE_OF: Table<AtomicU8, CPUS_MAX> = table!([AtomicU8; CPUS_MAX] = AtomicU8::new(0));
 static NODES: AtomicU32 = AtomicU32::new(1);
-/// The CPUs that the process may use, as far as it is known: one bit each. They become more, never fewer.
+/// The CPUs that the process may use, as far as they are known, one bit each. They become more, never fewer.
 const ALLOWED: Table<AtomicU64, { CPUS_MAX / 64 }> =
     table!([AtomicU64; CPUS_MAX / 64] = AtomicU64::new(0));
-/// How many these are.
+/// The number of these CPUs.
 static ALLOWED_CPUS: AtomicU32 = AtomicU32::new(0);
-/// How many the quotas of its control groups are worth.
+/// The number of CPUs that the quotas of its control groups are worth.
 static QUOTA: AtomicU32 = AtomicU32::new(u32::MAX);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
 static STATE: AtomicU64 = AtomicU64::new(UNREAD);
 const UNREAD: u64 = 0;
 const READY: u64 = 1;
-/// And the fork epoch of the process in which a thread reads: in a child that thread does not exist.
+/// A thread reads the topology. The fork epoch of its process is added to this number: in a child that thread does not
+/// exist.
 const READING: u64 = 2;
 
 impl Placement for Native {
@@ -65,7 +66,7 @@ impl Placement for Native {
         // ordering: Relaxed; only a hint, ordered by G1 where it matters.
         NODES.load(Relaxed)
     }
-    /// As the processor says on x86-64. Elsewhere a program cannot ask, and this is `false`.
+    /// Asks the processor on x86-64. On other processors a program cannot ask, and this returns `false`.
     #[inline]
     fn is_guest() -> bool {
         ensure_read();
@@ -80,7 +81,8 @@ impl Placement for Native {
 
 // SAFETY: a thread keeps what it has drawn, and nothing is drawn twice.
 unsafe impl ThreadNumbers for Native {
-    /// Used by no other thread of this process, nor of its parents before it was forked.
+    /// Returns a number that no other thread of this process has, and no thread of its parents had before it was
+    /// forked.
     #[inline(always)]
     fn this_thread() -> u64 {
         thread_number::this_thread()
@@ -88,28 +90,28 @@ unsafe impl ThreadNumbers for Native {
 }
 
 impl SchedulerHints for Native {
-    /// A waiter last seen on the CPU that runs the caller is not running there now.
+    /// Returns `false` if the waiter was last seen on the CPU that runs the caller: it is not running there now.
     fn is_running(id: NodeId) -> bool {
         // ordering: Relaxed; only a hint.
         node::<Self>(id).cpu.load(Relaxed) != cpu::this_cpu()
     }
-    /// Programs are not told.
+    /// Always returns the answer that does not end a wait: the kernel does not tell programs.
     fn is_thread_running(_thread: u64) -> bool {
         true
     }
-    /// Programs are not told.
+    /// Always returns the answer that does not end a wait: the kernel does not tell programs.
     fn need_resched() -> bool {
         false
     }
-    /// By the quotas of control groups and by affinity. The kernel is asked for the affinity of two threads, once. Each
-    /// thread may have its own, so a CPU on which any has asked this counts, too.
+    /// Uses the quotas of control groups and the affinity. The kernel is asked for the affinity of two threads, once.
+    /// Each thread may have its own affinity, so a CPU on which any thread has called this function counts, too.
     fn usable_cpus() -> u32 {
         ensure_read();
         allow(cpu::this_cpu() as usize);
         // ordering: Relaxed; only a hint.
         ALLOWED_CPUS.load(Relaxed).min(QUOTA.load(Relaxed)).max(1)
     }
-    /// All but the caller's: an upper bound.
+    /// Returns the number of all CPUs except the caller's, which is an upper bound.
     fn idle_cpus() -> u32 {
         Self::usable_cpus() - 1
     }
@@ -127,7 +129,7 @@ impl SchedulerHints for Native {
     }
 }
 
-/// The process may use this CPU.
+/// Notes that the process may use this CPU.
 #[inline]
 fn allow(cpu: usize) {
     let bit = 1 << (cpu % 64);
@@ -146,14 +148,14 @@ fn allow_slowpath(at: usize, bit: u64) {
     }
 }
 
-/// Reads the topology for a process that knows what it needs, unless somebody has. Without `nodes`, all CPUs are on
-/// node 0; without `quota`, control groups do not count.
+/// Reads the topology for a process that knows what it needs, unless a thread has read it. Without `nodes`, all CPUs
+/// are on node 0; without `quota`, control groups do not count.
 pub fn prepare(nodes: bool, quota: bool) {
     read_once(nodes, quota);
 }
 
-/// Reads the topology unless somebody has. Threads that come while it is being read do not wait:
-/// for them everything is on node 0, which is only a hint anyway.
+/// Reads the topology unless a thread has read it. Threads that come while it is being read do not wait: for them
+/// everything is on node 0, which is only a hint anyway.
 #[inline]
 fn ensure_read() {
     // ordering: Acquire; G1.
@@ -167,7 +169,7 @@ fn read_once(nodes: bool, quota: bool) {
     let reading = READING + u64::from(fork::epoch());
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let seen = STATE.load(Relaxed);
-    // ordering: Relaxed; only decides who reads.
+    // ordering: Relaxed; only decides which thread reads.
     let is_others = |seen| STATE.compare_exchange(seen, reading, Relaxed, Relaxed).is_err();
     if seen == READY || seen == reading || is_others(seen) {
         return;
@@ -196,11 +198,11 @@ fn read(nodes: bool, quota: bool) {
     IS_GUEST.store(cpu::is_virtual(), Relaxed);
 }
 
-/// Pretends that the machine is no virtual one and has `nodes` NUMA nodes of `cpus_per_node` CPUs each, numbered
-/// one after another; CPUs beyond those wrap around. For tests and experiments on small machines.
+/// Pretends that the machine is not a virtual one and has `nodes` NUMA nodes of `cpus_per_node` CPUs each. The CPUs are
+/// numbered one after another; further CPUs wrap around. It is for tests and experiments on small machines.
 ///
 /// # Panics
-/// If either number is 0 or there are more than 64 nodes.
+/// Panics if either number is 0 or there are more than 64 nodes.
 pub fn set_fake(nodes: u32, cpus_per_node: u32) {
     assert!((1..=NODES_MAX).contains(&nodes) && cpus_per_node > 0, "no such topology");
     ensure_read();
@@ -224,8 +226,8 @@ pub fn clear_fake() {
     read(true, true);
 }
 
-/// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes, and nodes may have
-/// memory only; they are counted up to the greatest.
+/// Fills `NODE_OF` and returns the number of nodes. Node numbers may have holes, and nodes may have only memory. They
+/// are counted up to the greatest number.
 fn read_nodes() -> u32 {
     let (mut nodes, mut buffer) = (1, [0; 4096]);
     let online = read_file(b"/sys/devices/system/node/online\0", &mut buffer);
@@ -266,8 +268,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     core::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// Looks which CPUs the process may use. The caller may be a thread that has a CPU of its own, so the CPUs of the first
-/// thread count, too. A library that is loaded before the program starts is called by that one.
+/// Notes which CPUs the process may use. The caller may be a thread that has a CPU of its own, so the CPUs of the first
+/// thread count, too. If the library is loaded before the program starts, the caller is the first thread.
 fn read_affinity() {
     let first = || affinity(rustix::process::getpid().as_raw_nonzero().get());
     let of_first = if cfg!(lockwright_preload) { None } else { first() };
@@ -291,7 +293,7 @@ mod tests {
     use std::thread;
     use std::vec::Vec;
 
-    /// Held by tests that look at the topology of the process, or change it.
+    /// A lock that tests hold that look at the topology of the process, or change it.
     static TOPOLOGY: Mutex<()> = Mutex::new(());
 
     #[test]
@@ -325,14 +327,14 @@ mod tests {
         STATE.store(READING + u64::from(fork::epoch()) + 1, Relaxed);
         ensure_read();
         assert_eq!(STATE.load(Relaxed), READY);
-        // One that reads in this process is not disturbed.
+        // A thread that reads in this process is not disturbed.
         let reading = READING + u64::from(fork::epoch());
         STATE.store(reading, Relaxed);
         ensure_read();
         assert_eq!(STATE.swap(READY, Relaxed), reading);
     }
 
-    /// Under Miri also a search for an order in which it is seen half-read.
+    /// Under Miri this is also a search for an order in which a thread sees the topology half-read.
     #[test]
     fn whoever_finds_the_topology_read_has_all_of_it() {
         let _alone = TOPOLOGY.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
-//! A bucket: an internal lock, and the waiters of the words that fall into it, in the order they came.
+//! A bucket: an internal lock, and the waiters for the words that fall into it, in the order in which they came.
 //!
-//! Everything but the signal and the name of a waiter is guarded by the internal lock.
+//! The internal lock guards everything except the signal and the name of a waiter.
 
 use super::sections::{ReadPhase, Sections};
 use super::{LockMode, ParkPlatform, waiter};
@@ -9,34 +9,37 @@ use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// The waiters of the words that fall into one bucket.
+/// The waiters for the words that fall into one bucket.
 #[repr(C, align(128))]
 pub struct Bucket<P: Cells> {
-    /// In the upper bits the process life ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it
-    /// was taken last; below, [`HELD`] and [`AWAITED`].
+    /// The internal lock. The upper bits are the process life
+    /// ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was taken last; below them are
+    /// [`HELD`] and [`AWAITED`].
     lock: P::U32,
-    /// How long sections are, of a lock of this bucket that readers share.
+    /// The length of sections of a lock of this bucket that readers share.
     pub(super) sections: Sections,
-    /// Its last phase of readers.
+    /// The last phase of readers of such a lock.
     phase: Guarded<P, ReadPhase>,
     first: Guarded<P, TailCode>,
     last: Guarded<P, TailCode>,
-    /// Looks of unlocking threads that found nobody wanted, since the last that found somebody. Only
-    /// paces the return to quiet.
+    /// The number of looks by releasing threads that found no thread counted on the mark. It only paces the mark's
+    /// return to quiet.
     pub(super) calm: Private,
-    /// Wake-ups by its mark.
+    /// The number of wake-ups, by the mark of the lock.
     pub(super) wakes: Private,
-    /// How often it cost more than a sleep to look for a notification, by the same.
+    /// The number of times that a look for a notification cost more than a sleep, by the mark of the condition
+    /// variable.
     pub(super) misses: Private,
-    /// Where a thread sleeps that was notified and is left to the release of its mutex, by its mark.
+    /// The address on which a notified thread sleeps that is left to the release of its mutex, by the mark of the
+    /// mutex.
     pub(super) left: P::Ptr,
-    /// Notifications that could go to a waiter which was awake, by the mark of the condition variable. In another cache
-    /// line than what the waiters look at: it is written each time.
+    /// The number of notifications that could go to a waiter which was awake, by the mark of the condition variable. It
+    /// is written each time, so it is not in the cache line that the waiters look at.
     pub(super) looked_for: Private,
 }
 
 impl<P: Cells> Bucket<P> {
-    /// An empty one.
+    /// Returns an empty bucket.
     pub fn new() -> Self {
         Self {
             lock: Zeroed::zeroed(),
@@ -60,7 +63,7 @@ impl<P: Cells> Default for Bucket<P> {
 }
 
 impl<P: ConstCells> Bucket<P> {
-    /// An empty one, in a constant.
+    /// An empty bucket, as a constant.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         lock: ConstZeroed::ZEROED,
@@ -80,20 +83,20 @@ impl<P: ConstCells> Bucket<P> {
 const HELD: u32 = 1;
 /// A thread may sleep for it.
 const AWAITED: u32 = 2;
-/// How far the process life is shifted.
+/// The position of the process life in the word.
 const LIFE_SHIFT: u32 = 2;
 
-/// Looks at a bucket that is held before the thread sleeps: a section is some hundred nanoseconds, so one that takes
-/// longer belongs to a thread without a CPU.
+/// The number of looks at a held bucket before the thread sleeps. A section takes some hundred nanoseconds, so if one
+/// takes longer, its thread has no CPU.
 const SPIN_LOOKS: u32 = 1 << 8;
 
 impl<P: Cells> Bucket<P> {
-    /// Returns `true` if no thread is in it.
+    /// Returns `true` if no thread waits in it.
     ///
     /// # Safety
-    /// Nobody uses it at the moment.
+    /// No thread uses it at the moment.
     pub unsafe fn is_empty(&self) -> bool {
-        // SAFETY: nobody writes it now.
+        // SAFETY: no thread writes it now.
         unsafe { self.first.get() == TailCode::NONE }
     }
 }
@@ -108,12 +111,12 @@ impl<P: ParkPlatform> Bucket<P> {
             match self.lock.compare_exchange(expected, held, Acquire, Relaxed) {
                 Ok(old) if old == free => return BucketGuard(self),
                 Ok(_) => return BucketGuard(self).emptied(),
-                // Left as it was by a fork: its waiters, and the thread that holds it, do not exist here.
+                // A fork left it as it was: its waiters, and the thread that holds it, do not exist here.
                 Err(stale) if stale >> LIFE_SHIFT != free >> LIFE_SHIFT => expected = stale,
                 Err(_) => {
                     expected = free;
                     if self.sleep_for_lock(free) {
-                        // Others may sleep, too.
+                        // Other threads may sleep, too.
                         held = free | HELD | AWAITED;
                     }
                 }
@@ -172,7 +175,7 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         unsafe { waiter::<P>(id).next.get() }.node()
     }
 
-    /// The first of the waiters from `at` on that waits for `name`.
+    /// Returns the first of the waiters from `at` on that waits for `name`.
     fn find(&self, at: Option<NodeId>, name: u64) -> Option<NodeId> {
         let mut at = at;
         while let Some(id) = at {
@@ -184,36 +187,36 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         }
         at
     }
-    /// The first waiter for `name`.
+    /// Returns the first waiter for `name`.
     pub fn first_of(&self, name: u64) -> Option<NodeId> {
         // SAFETY: the bucket's lock is held.
         self.find(unsafe { self.0.first.get() }.node(), name)
     }
-    /// How long sections of the locks of this bucket are.
+    /// Returns the length of sections of the locks of this bucket.
     pub fn sections(&self) -> &Sections {
         &self.0.sections
     }
-    /// The last phase of readers of a lock of this bucket.
+    /// Returns the last phase of readers of a lock of this bucket.
     pub fn phase(&self) -> ReadPhase {
         // SAFETY: the bucket's lock is held.
         unsafe { self.0.phase.get() }
     }
-    /// Changes that.
+    /// Sets the last phase of readers.
     pub fn set_phase(&self, phase: ReadPhase) {
         // SAFETY: the bucket's lock is held.
         unsafe { self.0.phase.set(phase) };
     }
-    /// What `id`, which is in this bucket, waits for.
+    /// Returns the mode in which `id`, which is in this bucket, waits for its lock.
     pub fn mode(&self, id: NodeId) -> LockMode {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).mode.get() }
     }
-    /// Says what `id`, which is in this bucket, waits for.
+    /// Sets the mode in which `id`, which is in this bucket, waits for its lock.
     pub fn set_mode(&self, id: NodeId, mode: LockMode) {
         // SAFETY: the bucket's lock is held.
         unsafe { waiter::<P>(id).mode.set(mode) };
     }
-    /// The next one that waits for `name`, behind `id`.
+    /// Returns the next waiter for `name` behind `id`.
     pub fn next_of(&self, id: NodeId, name: u64) -> Option<NodeId> {
         self.find(self.behind(id), name)
     }
@@ -224,7 +227,7 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         let last = unsafe { self.0.last.get() }.node();
         // ordering: Relaxed; published by W1.
         me.name.store(name, Relaxed);
-        // SAFETY: in no bucket, so nobody else looks at its links.
+        // SAFETY: it is in no bucket, so no other thread looks at its links.
         unsafe { me.next.set(TailCode::NONE) };
         // SAFETY: as above.
         unsafe { me.prev.set(TailCode::of(last)) };
@@ -235,14 +238,14 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         }
         self.set_last(Some(id));
     }
-    /// Puts `id`, which is in no bucket, in front of all waiters of the bucket, as one for `name`.
+    /// Puts `id`, which is in no bucket, in front of all waiters of the bucket, as a waiter for `name`.
     pub fn push_first(&self, id: NodeId, name: u64) {
         let me = waiter::<P>(id);
         // SAFETY: the bucket's lock is held.
         let first = unsafe { self.0.first.get() };
         // ordering: Relaxed; published by W1.
         me.name.store(name, Relaxed);
-        // SAFETY: in no bucket, so nobody else looks at its links.
+        // SAFETY: it is in no bucket, so no other thread looks at its links.
         unsafe { me.next.set(first) };
         // SAFETY: as above.
         unsafe { me.prev.set(TailCode::NONE) };
@@ -258,7 +261,7 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
         self.remove(id);
         // SAFETY: the bucket's lock is held.
         let prev = unsafe { waiter::<P>(at).prev.get() };
-        // SAFETY: in no bucket at the moment, so nobody else looks at its links.
+        // SAFETY: it is in no bucket at the moment, so no other thread looks at its links.
         unsafe { waiter::<P>(id).next.set(TailCode::of(Some(at))) };
         // SAFETY: as above.
         unsafe { waiter::<P>(id).prev.set(prev) };
@@ -270,7 +273,7 @@ impl<P: ParkPlatform> BucketGuard<'_, P> {
             None => self.set_first(Some(id)),
         }
     }
-    /// Takes `id` out, which is in this bucket.
+    /// Takes `id`, which is in this bucket, out of it.
     pub fn remove(&self, id: NodeId) {
         // SAFETY: the bucket's lock is held.
         let prev = unsafe { waiter::<P>(id).prev.get() }.node();

@@ -1,7 +1,7 @@
-//! Marks: static words that say if any thread may sleep for a lock, so that a release need not ask the lock.
+//! Marks are static words that say if any thread may sleep for a lock, so that a release need not ask the lock.
 //!
-//! A lock finds its mark by its address; locks that share one disturb each other a little, and no more. A mark counts
-//! the threads that sleep for its locks or are about to (*sleepers*) and those that wait on condition variables
+//! A lock finds its mark by its address. Locks that share a mark disturb each other only a little. A mark counts the
+//! threads that sleep for its locks or are about to (*sleepers*) and those that wait on condition variables
 //! (*waiters*).
 //!
 //! ```text
@@ -18,22 +18,24 @@
 //! | neither | a release is an exchange; zero, too | a release, if nothing is counted, to quiet |
 //!
 //! A sleeper counts itself before it says in the lock that it sleeps. If the mark was quiet or stirred, it passes a
-//! heavy barrier in between. So a thread that releases the lock by a store, and overwrites what the sleeper said, finds
-//! the mark changed when it looks at it once more. A waiter owns its mutex when it counts itself, and needs no barrier:
-//! a thread that owns the mutex later sees the count.
+//! heavy barrier in between. A thread that releases the lock by a store may overwrite what the sleeper said. Because of
+//! the barrier it finds the mark changed when it looks at it once more. A waiter owns its mutex when it counts itself,
+//! and needs no barrier: a thread that owns the mutex later sees the count.
 //!
-//! Counts cannot overflow: Linux has at most 2^22 threads. What a thread of a parent process counted does not exist in
-//! a forked child. The epoch tells: counts with another epoch than that of the process are none. It has the lowest 16
-//! bits of the platform's. Two lives of a process that are 65,536 forks apart look alike, and then a count is too high.
+//! Counts cannot overflow: Linux has at most 2^22 threads. A thread that a parent process counted does not exist in a
+//! forked child. The epoch tells this: if it is not the epoch of the process, nothing is counted. It has the lowest 16
+//! bits of the platform's epoch. So two lives of a process that are 65,536 forks apart look alike, and then a count is
+//! too high.
 //!
 //! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex, with the kind of
 //! sleepers that it means. The next release of a lock with this mark takes it and wakes the sleeper, or all of that
-//! kind. A place has one address: another that comes takes it out and wakes its sleepers at once.
+//! kind. A mark has room for one address. A notification that leaves another one takes the first out and wakes its
+//! sleepers at once.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake somebody |
-//! | S9 | the count of a sleeper, then its sleep | that of a woken waiter | that others sleep; S9 is a law of the platform |
+//! | M1 | the count of a sleeper, then a heavy barrier | the second look of a release, after a light barrier | that the release has to wake a thread |
+//! | S9 | the count of a sleeper, then its sleep | the look of a woken waiter at the count | that other threads sleep; S9 is a law of the platform |
 //! | N3 | the address that is left, then the kernel's look at the mutex | the look of a release, after its exchange and a barrier | that the release has to wake a sleeper: if the kernel found the mutex held, its release finds the address |
 //! | N4 | the address that is left, Release | the exchange that takes it, Acquire | that the notification no longer uses the condition variable: the sleeper may free it when it is woken |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
@@ -47,37 +49,37 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// No thread sleeps.
 const QUIET: u64 = 1;
-/// Some thread may still believe that the mark is quiet.
+/// A thread may still believe that the mark is quiet.
 const STIRRED: u64 = 2;
 const SLEEPER: u64 = 1 << 2;
 const WAITER: u64 = 1 << 24;
 const COUNTS: u64 = (1 << EPOCH_SHIFT) - SLEEPER;
 const EPOCH_SHIFT: u32 = 48;
 
-/// Releases that found nobody to wake before a mark may become quiet again.
+/// The number of releases that find no thread to wake, before a mark may become quiet again.
 const CALM_LOOKS: u32 = 64;
 
 /// One wake-up of this many is for the thread that has slept longest.
 const WAKES_FOR_OLDEST: u32 = 16;
 
-/// One notification of this many is for a thread that sleeps, although another looks for it.
+/// One notification of this many is for a thread that sleeps, although another thread is awake and looks for it.
 const LOOKED_FOR_BEFORE_SLEEPERS: u32 = 256;
 
-/// What a waiter on a condition variable is to the kernel.
+/// The kind of sleeper that a waiter on a condition variable is to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum WaiterKind {
-    /// Of a group with an even number.
+    /// A waiter of a group with an even number.
     Even = 4,
-    /// Of one with an odd number.
+    /// A waiter of a group with an odd number.
     Odd = 8,
 }
 
 /// Waiters of a condition variable that are to be woken: one, or all of a kind.
 pub struct NotifiedSleepers<P: Cells> {
-    /// Where they sleep.
+    /// The address on which they sleep.
     pub address: *const P::U32,
-    /// What they are to the kernel.
+    /// The kind of sleeper that they are to the kernel.
     pub kind: WaiterKind,
     /// True if all sleepers of this kind were notified.
     pub is_all: bool,
@@ -91,11 +93,12 @@ impl<P: Cells> Clone for NotifiedSleepers<P> {
 impl<P: Cells> Copy for NotifiedSleepers<P> {}
 
 impl<P: ParkPlatform> NotifiedSleepers<P> {
-    /// In a name: `is_all`, and the kind is odd. Addresses of words leave these bits.
+    /// Bits of a name: `ALL` says `is_all`, and `ODD` says that the kind is odd. Addresses of words do not use these
+    /// bits.
     const ALL: usize = 1;
     const ODD: usize = 2;
 
-    /// All of it in a pointer, which is not null.
+    /// Returns all fields in one pointer, which is not null.
     fn name(self) -> *mut () {
         let all = if self.is_all { Self::ALL } else { 0 };
         let odd = if self.kind == WaiterKind::Odd { Self::ODD } else { 0 };
@@ -108,7 +111,7 @@ impl<P: ParkPlatform> NotifiedSleepers<P> {
         Self { address, kind, is_all: bits & Self::ALL != 0 }
     }
 
-    /// Wakes them.
+    /// Wakes these waiters.
     pub fn wake(self) {
         P::count(Event::mutex_wake);
         let count = if self.is_all { u32::MAX } else { 1 };
@@ -129,7 +132,7 @@ impl<P> Clone for Mark<P> {
 }
 impl<P> Copy for Mark<P> {}
 
-/// What a thread has counted on a mark, and in which process life.
+/// The count that a thread has added to a mark, and the process life in which it did so.
 #[derive(Clone, Copy)]
 pub struct Counted {
     one: u64,
@@ -137,7 +140,7 @@ pub struct Counted {
 }
 
 impl<P: ParkPlatform> Mark<P> {
-    /// That of the lock whose word is there.
+    /// Returns the mark of the lock with this word.
     #[inline(always)]
     pub fn of<W>(word: *const W) -> Self {
         // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
@@ -150,7 +153,7 @@ impl<P: ParkPlatform> Mark<P> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { P::counting_mark(self.at).as_ref() }
     }
-    /// Returns `true` if both have the same word.
+    /// Returns `true` if both marks are one word.
     pub fn is_shared_with(self, other: Self) -> bool {
         self.at == other.at
     }
@@ -161,7 +164,8 @@ impl<P: ParkPlatform> Mark<P> {
         // ordering: Relaxed; only a hint, re-checked in `is_quiet_still`.
         self.word().load(Relaxed) == QUIET
     }
-    /// The second look, after the releasing store. Returns `false` if that may have overwritten what a sleeper said.
+    /// Looks a second time, after the releasing store. Returns `false` if that store may have overwritten what a
+    /// sleeper said.
     #[inline(always)]
     pub fn is_quiet_still(self) -> bool {
         // ordering: light barrier; M1.
@@ -173,12 +177,12 @@ impl<P: ParkPlatform> Mark<P> {
     fn epoch() -> u64 {
         u64::from(P::epoch()) << EPOCH_SHIFT
     }
-    /// What `bits` count in this process.
+    /// Returns the counts of this process in `bits`.
     fn counts(bits: u64) -> u64 {
         let is_ours = bits & !(COUNTS | QUIET | STIRRED) == Self::epoch();
         if is_ours { bits & COUNTS } else { 0 }
     }
-    /// Counts the caller; returns what was there.
+    /// Counts the caller. Also returns the old word.
     fn count(self, one: u64) -> (Counted, u64) {
         let word = self.word();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -211,7 +215,7 @@ impl<P: ParkPlatform> Mark<P> {
     pub fn count_waiter(self) -> Counted {
         self.count(WAITER).0
     }
-    /// Returns `true` if a forked child took over what `counted` says: it counts nothing here.
+    /// Returns `true` if `counted` is from before a fork, and this process is the child: nothing is counted here.
     pub fn is_lost(counted: Counted) -> bool {
         counted.epoch != Self::epoch()
     }
@@ -222,17 +226,17 @@ impl<P: ParkPlatform> Mark<P> {
             self.word().fetch_sub(counted.one, Relaxed);
         }
     }
-    /// Returns `true` if other sleepers or waiters are counted than these, which are the caller. For the owner of the
-    /// lock.
+    /// Returns `true` if sleepers or waiters other than `me`, the caller, are counted. Only the owner of the lock may
+    /// ask.
     pub fn has_others(self, me: [Option<Counted>; 2]) -> bool {
-        // ordering: Relaxed; those that it asks about sleep, so a woken caller sees their count by law S9, or they
-        // owned the lock when they were counted.
+        // ordering: Relaxed; the threads that it asks about sleep, so a woken caller sees their count by law S9, or
+        // they owned the lock when they were counted.
         let counts = Self::counts(self.word().load(Relaxed));
         let mine = me.into_iter().flatten().filter(|&counted| !Self::is_lost(counted));
         counts > mine.map(|counted| counted.one).sum()
     }
 
-    /// Returns `true` if waiters are counted. For the owner of the lock.
+    /// Returns `true` if waiters are counted. Only the owner of the lock may ask.
     pub fn has_waiters(self) -> bool {
         // ordering: Relaxed; as in `has_others`.
         Self::counts(self.word().load(Relaxed)) >= WAITER
@@ -243,7 +247,7 @@ impl<P: ParkPlatform> Mark<P> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { &P::sleep_bucket(self.at).as_ref().left }
     }
-    /// Leaves it to the next release to wake these sleepers, and wakes those that were left before.
+    /// Leaves it to the next release to wake these sleepers. Wakes the sleepers that were left before.
     pub fn leave(self, sleepers: NotifiedSleepers<P>) {
         self.leave_name(sleepers.name());
     }
@@ -259,7 +263,7 @@ impl<P: ParkPlatform> Mark<P> {
     pub fn wake_left(self) {
         self.leave_name(core::ptr::null_mut());
     }
-    /// Returns `true` if a sleeper was left here that [`wake_left`](Self::wake_left) has to wake. For a thread that has
+    /// Returns `true` if a sleeper was left here that [`wake_left`](Self::wake_left) has to wake. The caller has
     /// released the lock by an exchange; the lock may no longer exist.
     #[inline(always)]
     pub fn has_left_after_exchange(self) -> bool {
@@ -268,19 +272,20 @@ impl<P: ParkPlatform> Mark<P> {
         // ordering: Relaxed; after the barrier, N3.
         !self.left().load(Relaxed).is_null()
     }
-    /// Wakes that sleeper, if there is one.
+    /// Wakes a sleeper that was left here, if there is one. The caller has released the lock by an exchange.
     pub fn wake_left_after_exchange(self) {
         if self.has_left_after_exchange() {
             self.wake_left();
         }
     }
 
-    /// Returns `true` for one of some wake-ups: it is for the thread that has slept longest, even if another was woken
-    /// before.
+    /// Returns `true` for one of `WAKES_FOR_OLDEST` wake-ups: it is for the thread that has slept longest, even if
+    /// another thread was woken before.
     pub fn is_turn_of_oldest(self) -> bool {
         self.count_turn(|bucket| &bucket.wakes) % WAKES_FOR_OLDEST == 0
     }
-    /// Returns `true` for one of some notifications that could go to a waiter which is awake: it is for a sleeper.
+    /// Returns `true` for one of `LOOKED_FOR_BEFORE_SLEEPERS` notifications that could go to a waiter which is awake:
+    /// it is for a sleeper.
     pub fn is_turn_of_sleepers(self) -> bool {
         self.count_turn(|bucket| &bucket.looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
     }
@@ -298,19 +303,20 @@ impl<P: ParkPlatform> Mark<P> {
         // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
         unsafe { &P::sleep_bucket(self.at).as_ref().misses }
     }
-    /// What was set last for a condition variable with this mark.
+    /// Returns the number of misses that was set last for a condition variable with this mark.
     pub fn misses(self) -> u32 {
         // ordering: Relaxed; nothing is read through it.
         self.all_misses().load(Relaxed)
     }
-    /// Says how often it cost more than a sleep to look for a notification.
+    /// Sets the number of times that a look for a notification cost more than a sleep.
     pub fn set_misses(self, misses: u32) {
         // ordering: Relaxed; nothing is read through it, and misses may be missed.
         self.all_misses().store(misses, Relaxed);
     }
 
-    /// A release by exchange found nobody to wake. After some of these the mark becomes quiet: a process whose locks
-    /// are hardly used never asks for heavy barriers, which takes milliseconds where it has threads.
+    /// Counts a release by exchange that found no thread to wake. After some of these the mark becomes quiet. So a
+    /// process whose locks are hardly used never asks for heavy barriers: that takes milliseconds in a process with
+    /// threads.
     #[inline(always)]
     pub fn count_calm(self) {
         if P::has_heavy_barrier() {
@@ -342,7 +348,8 @@ impl<P: ParkPlatform> Mark<P> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = self.word().load(Relaxed);
         if Self::counts(seen) == 0 {
-            // ordering: Relaxed; a thread that reads it passes the barriers of M1. On failure Relaxed: not used.
+            // ordering: Relaxed; a thread that reads it passes the barriers of M1. On failure Relaxed: the failure
+            // value is not used.
             let _ = self.word().compare_exchange(seen, QUIET, Relaxed, Relaxed);
         }
     }

@@ -19,7 +19,7 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// What a lock asks for whose waiters sleep.
+/// The operations that a lock asks for if its waiters sleep.
 pub trait ParkPlatform:
     QueuePlatform
     + SchedulerHints
@@ -37,31 +37,31 @@ impl<P> ParkPlatform for P where
 {
 }
 
-/// How long a thread without a queue node naps between two attempts.
+/// The time that a thread without a queue node naps between two attempts, in nanoseconds.
 pub const NAP_NS: u64 = 1_000_000;
 
-/// Signal: sleeps, or is about to.
+/// Signal: the waiter sleeps, or is about to.
 pub const ASLEEP: u32 = 0;
-/// Signal: it is the first waiter, and the lock was free or about to be. It stays in the table.
+/// Signal: the waiter is the first one, and the lock was free or about to be. It stays in the table.
 pub const WOKEN: u32 = 1;
-/// Signal: it owns the lock, and is no longer in the table.
+/// Signal: the waiter owns the lock, and is no longer in the table.
 pub const GRANTED: u32 = 2;
-/// Signal: it is not the first, and looks for a moment whether it becomes that before it sleeps.
+/// Signal: the waiter is not the first one. Before it sleeps, it looks for a moment if it becomes the first one.
 pub const BEHIND: u32 = 3;
 
-/// What the waiter `id` was last told. It is told by exchanges, and this is one: so it is not
-/// something older.
+/// Returns the last signal that the waiter `id` was told. A waiter is told by exchanges, and this is an exchange, too,
+/// so it does not return an older signal.
 pub fn told<P: ParkPlatform>(id: NodeId) -> u32 {
     // ordering: Acquire; W4.
     waiter::<P>(id).signal.fetch_or(0, Acquire)
 }
 
-/// The sleeping waiters of reader-writer locks and semaphores: static, keyed by the address of a lock word. Never
+/// The sleeping waiters of reader-writer locks and semaphores: static, keyed by the address of a lock word. It never
 /// touches the lock itself.
 pub struct SleepTable<P>(PhantomData<fn() -> P>);
 
-/// What a sleeper waits for. It is a part of the name, so that a release that comes late, when the lock is gone, does
-/// not take a waiter for something else at the same address for one of its own.
+/// The kind of lock that a sleeper waits for. It is a part of the name. So if a release comes late and its lock is
+/// gone, it does not mistake a waiter for a lock of another kind at that address for one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Awaited {
@@ -69,15 +69,15 @@ pub enum Awaited {
     Semaphore = 1,
     /// A reader-writer lock.
     RwLock,
-    /// A fair one.
+    /// A fair reader-writer lock.
     FairRwLock,
 }
 
-/// Where the kind is in a name, above the platform's name of the word.
+/// The position of the kind in a name, above the platform's name of the word.
 const KIND_SHIFT: u32 = 48;
 
 impl<P: ParkPlatform> SleepTable<P> {
-    /// The name of what sleepers wait for, by its word.
+    /// Returns the name of the lock that sleepers wait for, from its kind and its word.
     #[inline(always)]
     pub fn name<W>(kind: Awaited, word: *const W) -> u64 {
         P::lock_name(word.cast()) | (kind as u64) << KIND_SHIFT
@@ -98,7 +98,7 @@ impl<P: ParkPlatform> SleepTable<P> {
         // SAFETY: as above.
         unsafe { P::sleep_bucket(at).as_ref() }
     }
-    /// Returns `true` if such sections of the lock `name` are long.
+    /// Returns `true` if sections of the lock `name` in this mode are long.
     pub fn are_long(name: u64, held: HoldMode) -> bool {
         let long_ns = P::tunable(Tunable::rwlock_long_ns);
         Self::bucket(Self::place(name)).sections.are_long(name, held, long_ns)

@@ -1,4 +1,5 @@
-//! How long sections of a lock are that readers share, and its phases: hints, kept for one lock of each bucket.
+//! The length of sections of a lock that readers share, and its phases. They are hints, kept for one lock of each
+//! bucket.
 //!
 //! ```text
 //!  63                             8 7      4 3      0
@@ -11,15 +12,16 @@
 //! |---|---|
 //! | 0 | the last section of that kind was short, or none was noted |
 //! | 1 | it was long |
-//! | 2 | this many or more in a row were long: to wait for them threads sleep at once, and are granted the lock |
+//! | 2 | this many or more in a row were long: a thread that has to wait sleeps at once, and is granted the lock |
 
 use super::HoldMode;
 use core::sync::atomic::AtomicU64 as Private;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// A section of this length is long, if the tunable says nothing: to put a thread to sleep and to wake it costs less.
+/// The length from which on a section is long, if the tunable is not set. It costs less to put a thread to sleep and to
+/// wake it.
 const LONG_NS: u64 = 20_000;
-/// As many long sections in a row are no accident.
+/// The number of long sections in a row that is not taken for an accident.
 const LONG_SECTIONS: u64 = 2;
 const SCORE_BITS: u32 = 4;
 const SCORE: u64 = (1 << SCORE_BITS) - 1;
@@ -32,27 +34,27 @@ fn shift(held: HoldMode) -> u32 {
     }
 }
 
-/// How many sections in a row were long, of the lock of which one was noted last.
+/// The number of sections in a row that were long, of the lock of which a section was noted last.
 #[derive(Debug)]
 pub struct Sections(Private);
 
 impl Sections {
-    /// No section was noted.
+    /// The state in which no section was noted.
     #[allow(clippy::declare_interior_mutable_const)]
     pub(super) const UNKNOWN: Self = Self(Private::new(0));
 
-    /// What is known of the lock `name`: two scores.
+    /// Returns what is known of the lock `name`: two scores.
     fn scores(&self, name: u64) -> u64 {
         // ordering: Relaxed; only a hint.
         let seen = self.0.load(Relaxed);
         if seen >> NAME_SHIFT == name { seen & (SCORE << SCORE_BITS | SCORE) } else { 0 }
     }
-    /// Returns `true` if such sections of the lock `name` are long. `long_ns` says from when on they are, if that is
-    /// set.
+    /// Returns `true` if sections of the lock `name` in this mode are long. `long_ns` is the length from which on they
+    /// are long, if it is set.
     pub fn are_long(&self, name: u64, held: HoldMode, long_ns: Option<u64>) -> bool {
         long_ns == Some(0) || self.scores(name) >> shift(held) & SCORE == LONG_SECTIONS
     }
-    /// A section took so long. For a thread that holds the bucket.
+    /// Notes that a section took `took_ns`. The caller holds the bucket.
     pub fn note(&self, name: u64, held: HoldMode, took_ns: u64, long_ns: Option<u64>) {
         let scores = self.scores(name);
         let score = scores >> shift(held) & SCORE;
@@ -66,34 +68,34 @@ impl Sections {
     }
 }
 
-/// When readers were granted a lock last, and how long others may join them although a writer waits.
+/// The last grant of a lock to readers, and the time until which other readers may join them although a writer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadPhase {
     name: u64,
     until_ns: u64,
-    /// How many writers were granted the lock since.
+    /// The number of writers that were granted the lock since.
     writers: u32,
 }
 
-/// To change from readers to writers and back costs so much for each thread that is woken. A phase lasts as long as
-/// that, so half of the time goes into it at most.
+/// The time that it costs, for each thread that is woken, to change from readers to writers and back. A phase lasts as
+/// long as this change, so at most half of the time goes into the change.
 const WAKE_NS: u64 = 25_000;
-/// No phase is longer.
+/// The longest time that a phase lasts.
 const LONGEST_NS: u64 = 3_000_000;
 
 impl ReadPhase {
-    /// No lock was granted to readers.
+    /// The state in which no lock was granted to readers.
     pub(super) const NONE: Self = Self { name: 0, until_ns: 0, writers: 0 };
 
     fn of(self, name: u64) -> Self {
         if self.name == name { self } else { Self { name, ..Self::NONE } }
     }
-    /// A writer was granted the lock `name`.
+    /// Returns the phase after a writer was granted the lock `name`.
     pub fn with_writer(self, name: u64) -> Self {
         let of = self.of(name);
         Self { writers: of.writers.saturating_add(1), ..of }
     }
-    /// That many readers were granted it, now.
+    /// Returns the phase after that many readers were granted the lock `name`, now.
     pub fn with_readers(self, name: u64, readers: u32, now_ns: u64) -> Self {
         let woken = u64::from(readers) + u64::from(self.of(name).writers);
         let lasts_ns = (woken * WAKE_NS).min(LONGEST_NS);
@@ -103,7 +105,7 @@ impl ReadPhase {
     pub fn is_of_readers(self, name: u64) -> bool {
         self.name == name && self.writers == 0
     }
-    /// When it is over for the lock `name`: in the past, if that is not known.
+    /// Returns the time at which the phase is over for the lock `name`. If it is not known, that time is in the past.
     pub fn until_ns(self, name: u64) -> u64 {
         self.of(name).until_ns
     }

@@ -3,30 +3,31 @@
 use crate::platform::{Cells, ConstCells, ConstZeroed, Guarded, SleepStorage, Zeroed};
 use crate::queue::{NodeId, TailCode};
 
-/// What a waiter waits for.
+/// A kind of hold that a waiter waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldMode {
-    /// To read.
+    /// The waiter waits to read.
     Reader,
-    /// To own.
+    /// The waiter waits to own the lock.
     Writer,
 }
 
-/// What a waiter for a reader-writer lock for programs waits for.
+/// A kind of hold that a waiter waits for in a reader-writer lock for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// To read, with other readers.
+    /// The waiter waits to read, with other readers.
     Reader,
-    /// To read as the one reader that may become the writer.
+    /// The waiter waits to read, as the one reader that may become the writer.
     Upgradable,
-    /// To write. It is that reader and has given back its share of the lock, so that no reader is left when it can.
+    /// The waiter waits to write. It is that one reader, and has given back its share of the lock, so that no reader is
+    /// left when it can write.
     Upgrader,
-    /// To write.
+    /// The waiter waits to write.
     Writer,
 }
 
 impl LockMode {
-    /// Returns `true` for those that hold the lock together with readers.
+    /// Returns `true` if the waiter will hold the lock together with readers.
     #[inline(always)]
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Reader | Self::Upgradable)
@@ -36,24 +37,24 @@ impl LockMode {
 /// The place of a waiter in a list. Guarded by the internal lock of its semaphore.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The one behind.
+    /// The waiter behind this one.
     pub next: TailCode,
-    /// The one in front.
+    /// The waiter in front of this one.
     pub prev: TailCode,
-    /// What it waits for.
+    /// The kind of hold that it waits for.
     pub kind: HoldMode,
     /// True if it is in a list.
     pub is_queued: bool,
     /// True if the lock is reserved for it.
     pub has_handoff: bool,
-    /// When it has waited long enough, in nanoseconds.
+    /// The time at which it has waited long enough, in nanoseconds.
     pub due_ns: u64,
     /// Its thread.
     pub thread: u64,
 }
 
 impl Place {
-    /// In no list.
+    /// The place of a waiter that is in no list.
     pub const NONE: Self = Self {
         next: TailCode::NONE,
         prev: TailCode::NONE,
@@ -65,39 +66,40 @@ impl Place {
     };
 }
 
-/// A thread that sleeps, or is about to. Its number is that of the queue node its thread has claimed.
+/// A thread that sleeps, or is about to. Its number is the number of the queue node that the thread has claimed.
 #[repr(C, align(64))]
 pub struct Waiter<P: Cells> {
-    /// What it sleeps on: [`ASLEEP`](super::ASLEEP) until somebody writes why it should wake up.
+    /// The word on which it sleeps. It is [`ASLEEP`](super::ASLEEP) until another thread writes why the waiter should
+    /// wake up.
     pub signal: P::U32,
-    /// The one behind.
+    /// The waiter behind this one.
     pub next: Guarded<P, TailCode>,
-    /// The one in front.
+    /// The waiter in front of this one.
     pub prev: Guarded<P, TailCode>,
-    /// The name of the word it waits for. Written under the lock of the bucket it leaves or enters; as
-    /// read without, a hint.
+    /// The name of the word that it waits for. It is written under the lock of the bucket that the waiter leaves or
+    /// enters. If it is read without that lock, it is a hint.
     pub name: P::U64,
-    /// The word of the lock that readers share for which it waits; of a waiter on a condition variable that of the
-    /// mutex it wants afterwards.
+    /// The word of the lock that it waits for, if readers share that lock. For a waiter on a condition variable, the
+    /// word of the mutex that it takes afterwards.
     pub wants: P::Ptr,
-    /// Of a waiter for a lock that readers share: what it waits for.
+    /// The kind of hold that it waits for, if readers share the lock.
     pub mode: Guarded<P, LockMode>,
-    /// Of the same: since when it waits.
+    /// The time since which it waits, if readers share the lock.
     pub since_ns: Guarded<P, u64>,
-    /// What a waiter for a semaphore sleeps on, see `rwsem` of `lockwright-linux`.
+    /// The word on which a waiter for a reader-writer semaphore sleeps, see `rwsem` of `lockwright-linux`.
     pub grant: P::U32,
-    /// How much a waiter needs that is granted it, see [`Waiters`](super::Waiters).
+    /// The amount that it needs, if the amount is granted to it; see [`Waiters`](super::Waiters).
     pub needs: Guarded<P, u32>,
-    /// Its place in the list there.
+    /// Its place in the list of a reader-writer semaphore.
     pub place: Guarded<P, Place>,
 }
 
 impl<P: Cells> Waiter<P> {
-    /// The word that it sleeps on.
+    /// Returns the word on which it sleeps.
     pub fn signal(&self) -> &P::U32 {
         &self.signal
     }
-    /// A fresh one.
+    /// Returns a fresh waiter.
     pub fn new() -> Self {
         Self {
             signal: Zeroed::zeroed(),
@@ -121,7 +123,7 @@ impl<P: Cells> Default for Waiter<P> {
 }
 
 impl<P: ConstCells> Waiter<P> {
-    /// A fresh one, in a constant.
+    /// A fresh waiter, as a constant.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const FRESH: Self = Self {
         signal: ConstZeroed::ZEROED,
@@ -137,7 +139,7 @@ impl<P: ConstCells> Waiter<P> {
     };
 }
 
-/// The waiter `id`.
+/// Returns the waiter `id`.
 pub fn waiter<'a, P: SleepStorage<Waiter = Waiter<P>>>(id: NodeId) -> &'a Waiter<P> {
     // SAFETY: by the contract of `SleepStorage::waiter` it lives as long as the machine; all of it is
     // cells.

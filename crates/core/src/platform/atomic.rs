@@ -1,56 +1,57 @@
-//! Cells, and waiting on them.
+//! Cells, and waits on them.
 
 use super::zeroed::Zeroed;
 use core::sync::atomic::Ordering;
 
-/// How long a bounded wait may last.
+/// The limit of a bounded wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// Futile looks at the cell. One look and one pause is the unit natively; the simulator turns
-    /// it into the time that takes on the machine described; the checkers explore few of them.
+    /// A number of looks at the cell that do not find what the waiter waits for. Natively the unit is one look and one
+    /// pause. The simulator turns it into the time which that takes on the simulated machine. The checkers explore few
+    /// looks.
     Looks(u32),
-    /// Nanoseconds of the platform's clock.
+    /// A number of nanoseconds of the platform's clock.
     Nanoseconds(u64),
-    /// All looks that it takes: only the stop condition ends the wait. The checkers, which explore few looks, end it
-    /// after some as if that had said so.
+    /// No limit: only the stop condition ends the wait early. The checkers explore few looks, and then end the wait as
+    /// if the stop condition had said so.
     Unlimited,
 }
 
 /// The limits of [`Atomic::cond_load_bounded`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Give up when this is used up.
+    /// The budget: the wait gives up when it is used up.
     pub budget: Budget,
-    /// Ask the stop condition once per this many looks (at least 1). A platform that knows when the
+    /// The number of looks (at least 1) between two questions to the stop condition. A platform that knows when the
     /// condition can change may ask at those moments instead.
     pub stop_every: u32,
 }
 
 impl Bound {
-    /// A wait of at most `looks` futile looks without a stop condition.
+    /// Returns the bound of a wait of at most `looks` futile looks without a stop condition.
     pub const fn looks(looks: u32) -> Self {
         Self { budget: Budget::Looks(looks), stop_every: u32::MAX }
     }
-    /// A wait that only its stop condition ends, which is asked once per `stop_every` looks.
+    /// Returns the bound of a wait that only its stop condition ends. It is asked once per `stop_every` looks.
     pub const fn until_stopped(stop_every: u32) -> Self {
         Self { budget: Budget::Unlimited, stop_every }
     }
-    /// A wait of at most `ns` nanoseconds without a stop condition.
+    /// Returns the bound of a wait of at most `ns` nanoseconds without a stop condition.
     pub const fn nanoseconds(ns: u64) -> Self {
         Self { budget: Budget::Nanoseconds(ns), stop_every: u32::MAX }
     }
 }
 
-/// An atomic cell of the platform holding a `T`.
+/// An atomic cell of the platform that holds a `T`.
 ///
-/// Orderings mean what they mean in C11. No platform offers more than it is asked for where it can
-/// tell the difference, so that the checkers see a missing one.
+/// Orderings mean what they mean in C11. Where a platform can tell the difference, it offers no more than it is asked
+/// for, so that the checkers see a missing ordering.
 ///
 /// # Safety
-/// Locks built on it are trusted to exclude, so an implementation must be what this says: operations
-/// on one cell happen one after another, reads return what was written last in that order, orderings
-/// are at least as strong as asked for, and the waiting operations return a value that was loaded
-/// with the ordering asked for and for which the predicate held.
+/// Programs rely on the mutual exclusion of locks that are built on it. So an implementation must keep what this says.
+/// Operations on one cell happen one after another, and reads return the value that was written last in that order.
+/// Orderings are at least as strong as asked for. The waiting operations return a value that was loaded with the
+/// ordering asked for and for which the predicate held.
 pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
     /// Reads the cell.
     fn load(&self, order: Ordering) -> T;
@@ -58,7 +59,7 @@ pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
     fn store(&self, value: T, order: Ordering);
     /// Replaces the value and returns the old one.
     fn swap(&self, value: T, order: Ordering) -> T;
-    /// Replaces `old` by `new`; otherwise returns what was there. Does not fail spuriously.
+    /// Replaces `old` by `new`; otherwise returns the value that was there. It does not fail spuriously.
     fn compare_exchange(
         &self,
         old: T,
@@ -70,13 +71,13 @@ pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
     /// Waits until `pred` holds of a loaded value, and returns that value
     /// (`smp_cond_load_acquire` with `Acquire`).
     ///
-    /// Every unbounded wait of this crate is one of these, never a hand-written loop: natively it
-    /// is load and pause, in the simulator the thread sleeps on the cache line until it is written,
-    /// under the checkers it yields. `pred` must depend on its argument only.
+    /// Every unbounded wait of this crate is a call of this function, never a hand-written loop. Natively it loads and
+    /// pauses. In the simulator the thread sleeps on the cache line until it is written. Under the checkers the thread
+    /// yields. `pred` must depend on its argument only.
     fn cond_load(&self, order: Ordering, pred: impl FnMut(T) -> bool) -> T;
 
-    /// As [`cond_load`](Self::cond_load), but gives up when `bound` is used up or `stop` says so:
-    /// `Err` holds the last value seen. Looks at least once.
+    /// As [`cond_load`](Self::cond_load), but gives up when `bound` is used up or `stop` says so. Then `Err` holds the
+    /// last value seen. It looks at least once.
     fn cond_load_bounded(
         &self,
         order: Ordering,
@@ -85,8 +86,8 @@ pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
         stop: impl FnMut() -> bool,
     ) -> Result<T, T>;
 
-    /// As [`cond_load`](Self::cond_load), but calls `step` between futile looks for as long as it
-    /// returns `true`; afterwards it only waits. For work that can be done while waiting.
+    /// As [`cond_load`](Self::cond_load), but calls `step` between futile looks as long as `step` returns `true`.
+    /// Afterwards it only waits. It is for work that a thread can do while it waits.
     fn cond_load_stepping(
         &self,
         order: Ordering,
@@ -95,14 +96,14 @@ pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
     ) -> T;
 }
 
-/// An atomic cell holding an integer. The operations return the value *before* them.
+/// An atomic cell that holds an integer. The operations return the value *before* them.
 ///
 /// # Safety
 /// As for [`Atomic`]; each operation is one indivisible read-modify-write.
 pub unsafe trait AtomicInt<T: Copy + Eq>: Atomic<T> {
-    /// Adds, wrapping around; returns the value before.
+    /// Adds, and wraps around; returns the value before.
     fn fetch_add(&self, value: T, order: Ordering) -> T;
-    /// Subtracts, wrapping around; returns the value before.
+    /// Subtracts, and wraps around; returns the value before.
     fn fetch_sub(&self, value: T, order: Ordering) -> T;
     /// Sets bits; returns the value before.
     fn fetch_or(&self, value: T, order: Ordering) -> T;
@@ -110,15 +111,15 @@ pub unsafe trait AtomicInt<T: Copy + Eq>: Atomic<T> {
     fn fetch_and(&self, value: T, order: Ordering) -> T;
 }
 
-/// A 32-bit lock word with byte and half-word access. Byte 0 is the least significant on every
-/// platform; half 0 is bytes 0 and 1.
+/// A 32-bit lock word whose bytes and halves can be accessed alone. Byte 0 is the least significant on every platform;
+/// half 0 is bytes 0 and 1.
 ///
 /// Each narrow access is *specified* as a read-modify-write of the whole word that changes only the
 /// named part. An implementation may use a narrower instruction where no other agent can tell the
 /// difference; see [`crate::native`].
 ///
 /// # Safety
-/// As for [`Atomic`]; each operation behaves as the read-modify-write it is specified as.
+/// As for [`Atomic`]; each operation behaves as the read-modify-write by which it is specified.
 pub unsafe trait LockWordOps: AtomicInt<u32> {
     /// Replaces bits 0..8.
     fn store_byte0(&self, value: u8, order: Ordering);
@@ -126,11 +127,11 @@ pub unsafe trait LockWordOps: AtomicInt<u32> {
     fn store_byte1(&self, value: u8, order: Ordering);
     /// Replaces bits 0..16.
     fn store_half0(&self, value: u16, order: Ordering);
-    /// Replaces bits 0..8 and returns what they were.
+    /// Replaces bits 0..8 and returns the old ones.
     fn swap_byte0(&self, value: u8, order: Ordering) -> u8;
-    /// Replaces bits 16..32 and returns what they were.
+    /// Replaces bits 16..32 and returns the old ones.
     fn swap_half1(&self, value: u16, order: Ordering) -> u16;
-    /// Replaces bits 0..8 if they are `old`; otherwise returns what they were.
+    /// Replaces bits 0..8 if they are `old`; otherwise returns the bits that were there.
     fn compare_exchange_byte0(
         &self,
         old: u8,
@@ -138,7 +139,7 @@ pub unsafe trait LockWordOps: AtomicInt<u32> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u8, u8>;
-    /// Replaces bits 0..16 if they are `old`; otherwise returns what they were.
+    /// Replaces bits 0..16 if they are `old`; otherwise returns the bits that were there.
     fn compare_exchange_half0(
         &self,
         old: u16,
@@ -148,40 +149,40 @@ pub unsafe trait LockWordOps: AtomicInt<u32> {
     ) -> Result<u16, u16>;
 }
 
-/// Arithmetic of parts of a 32-bit word.
+/// Arithmetic on parts of a 32-bit word.
 pub struct Halves;
 
 impl Halves {
-    /// `word` with byte 0 replaced.
+    /// Returns `word` with byte 0 replaced.
     pub const fn with_byte0(word: u32, value: u8) -> u32 {
         word & !0xff | value as u32
     }
-    /// `word` with byte 1 replaced.
+    /// Returns `word` with byte 1 replaced.
     pub const fn with_byte1(word: u32, value: u8) -> u32 {
         word & !0xff00 | (value as u32) << 8
     }
-    /// `word` with half 0 replaced.
+    /// Returns `word` with half 0 replaced.
     pub const fn with_half0(word: u32, value: u16) -> u32 {
         word & !0xffff | value as u32
     }
-    /// `word` with half 1 replaced.
+    /// Returns `word` with half 1 replaced.
     pub const fn with_half1(word: u32, value: u16) -> u32 {
         word & 0xffff | (value as u32) << 16
     }
 }
 
-/// A lock word whose parts are accessed as they are specified: by read-modify-writes of the whole.
+/// A lock word whose parts are accessed exactly as they are specified: by read-modify-writes of the whole word.
 ///
-/// For platforms without narrower accesses, and for checkers and detectors that cannot see them.
+/// It is for platforms without narrower accesses, and for checkers and detectors that cannot see them.
 ///
 /// # Safety
-/// As for [`Atomic`], which all of it is made of.
+/// As for [`Atomic`]: all operations are made of its operations.
 pub unsafe trait WholeWord: AtomicInt<u32> {
-    /// A guess of the word's value, where a first attempt begins. Need not be right.
+    /// Returns a guess of the word's value for the first attempt. It need not be right.
     fn guess(&self) -> u32;
 
-    /// Replaces the word by `change` of it, in one read-modify-write; returns what it was. A failed
-    /// attempt orders nothing.
+    /// Replaces the word by `change` of it, in one read-modify-write; returns the old word. A failed attempt orders
+    /// nothing.
     fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
         let mut guess = self.guess();
         loop {
@@ -192,7 +193,7 @@ pub unsafe trait WholeWord: AtomicInt<u32> {
             }
         }
     }
-    /// Replaces the part of the word that `part` shows if it is `old`. `with` replaces that part.
+    /// Replaces a part of the word by `new` if it is `old`. `part` reads that part of a word, and `with` replaces it.
     fn update_part<T: Copy + Eq>(
         &self,
         (old, new): (T, T),

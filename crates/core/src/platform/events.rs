@@ -4,9 +4,9 @@
 //! with [`native::event_count`](crate::native::event_count). While counting is off, an event costs one predictable
 //! branch.
 //!
-//! An event has the kernel's name (`lock_event_counts`) if it means the same as in the kernel. Others have names that
-//! begin with nothing that the kernel's begin with (`lock_`, `pv_`, `rwsem_`), such as those of the NUMA-aware locks,
-//! which start with `cna_` or `hq_`.
+//! An event has the kernel's name (`lock_event_counts`) if it means what it means in the kernel. The names of other
+//! events do not begin as the kernel's do (`lock_`, `pv_`, `rwsem_`). For example, those of the NUMA-aware locks begin
+//! with `cna_` or `hq_`.
 
 // An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {
@@ -33,7 +33,8 @@ macro_rules! lock_events {
 }
 
 impl Event {
-    /// Returns the event by whose count this event's sum is divided to get an average. `None` if this event is no sum.
+    /// Returns the event by whose count this event's sum is divided to get an average. Returns `None` if this event is
+    /// not a sum.
     pub const fn per(self) -> Option<Event> {
         match self {
             Self::pv_hash_hops | Self::pv_latency_kick => Some(Self::pv_kick_unlock),

@@ -1,9 +1,9 @@
-//! Plain fields that an internal lock guards, visible to race detectors.
+//! Plain fields that an internal lock guards and that race detectors see.
 
 use super::{Cells, ConstCells, ConstZeroed, Zeroed};
 use core::cell::UnsafeCell;
 
-/// Tells a race detector or a cost model about accesses to a plain field. Natively nothing.
+/// Tells a race detector or a cost model about accesses to a plain field. Natively it does nothing.
 pub trait RaceTracker: Zeroed + Send + Sync {
     /// Runs `read`, which reads the field at `at`.
     fn read<R>(&self, at: *const (), read: impl FnOnce() -> R) -> R;
@@ -13,8 +13,8 @@ pub trait RaceTracker: Zeroed + Send + Sync {
 
 /// A plain field of a lock that another lock, or ownership of this one, guards.
 ///
-/// The value is not atomic: two accesses of which one is a write must be ordered by something
-/// else. The model checkers see both accesses and report a race if they are not.
+/// The value is not atomic. If one of two accesses is a write, something else must order them. The model checkers see
+/// both accesses and report a race if nothing orders them.
 pub struct Guarded<P: Cells, T> {
     value: UnsafeCell<T>,
     tracker: P::Tracker,
@@ -24,7 +24,7 @@ pub struct Guarded<P: Cells, T> {
 unsafe impl<P: Cells, T: Send> Sync for Guarded<P, T> {}
 
 impl<P: Cells, T> Guarded<P, T> {
-    /// A field holding `value`.
+    /// Returns a field that holds `value`.
     pub fn new(value: T) -> Self {
         Self { value: UnsafeCell::new(value), tracker: Zeroed::zeroed() }
     }
@@ -46,13 +46,13 @@ impl<P: Cells, T> Guarded<P, T> {
     /// No other access happens concurrently: the caller holds the lock that guards the field.
     pub unsafe fn set(&self, value: T) {
         let at = self.value.get();
-        // SAFETY: the caller excludes everybody else; the pointer is to a live field of `self`.
+        // SAFETY: the caller excludes all other threads; the pointer is to a live field of `self`.
         self.tracker.write(at.cast(), || unsafe { *at = value })
     }
 }
 
 impl<P: ConstCells, T> Guarded<P, T> {
-    /// A field holding `value`, in a constant.
+    /// Returns a field that holds `value`, in a constant.
     pub const fn const_new(value: T) -> Self {
         Self { value: UnsafeCell::new(value), tracker: ConstZeroed::ZEROED }
     }

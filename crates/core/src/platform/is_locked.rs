@@ -1,9 +1,9 @@
-//! What a look at whether a lock is held is good for.
+//! The use of asking if a lock is held.
 //!
-//! A lock that can be asked is used in pairs: the owner of one asks about the other, as System V
-//! semaphores do with a lock for one semaphore and a lock for all. Two threads that each take one
-//! such lock and then ask about the other's must not both find it free. On every machine a store
-//! may be delayed past a later load of another word, so the question needs a full barrier:
+//! A lock that can be asked is used in pairs: the owner of one lock asks about the other. System V semaphores do this
+//! with a lock for one semaphore and a lock for all. Two threads that each take one such lock and then ask about the
+//! other lock must not both find it free. On every machine a store may be delayed past a later load of another word, so
+//! the question needs a full barrier:
 //!
 //! ```text
 //! S1   owner of a                    owner of b
@@ -19,7 +19,7 @@
 
 use crate::platform::{Atomic, Barriers};
 
-/// The barrier between taking a lock and the load by which `is_locked` looks at another one.
+/// Executes the barrier that `is_locked` needs before its load. The caller may just have taken another lock.
 #[inline]
 pub fn barrier_before_look<P: Barriers, T: Copy + Eq>(on: &impl Atomic<T>) {
     // ordering: full barrier; S1.

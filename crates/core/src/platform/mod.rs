@@ -1,13 +1,13 @@
-//! The seam between a lock and the machine it runs on.
+//! The interface between a lock and the machine on which it runs.
 //!
-//! A lock names no `core::sync::atomic` type, no thread function and no clock for anything that is
-//! shared: it names `P`. The operations come in small groups so that a lock states only what it
-//! uses: [`QueuePlatform`](crate::queue::QueuePlatform) is what a spinning lock asks for,
-//! [`ParkPlatform`](crate::park::ParkPlatform) what a sleeping one asks for, and
-//! `registry::Platform` is all of them together. The laws of each operation are in `PLATFORM.md`,
-//! and the conformance suite of the crate `lockwright-conformance` runs them against every platform.
+//! For anything that is shared a lock names no `core::sync::atomic` type, no thread function and no clock: it names
+//! `P`. The operations come in small groups, so that a lock states only what it uses. A spinning lock asks for
+//! [`QueuePlatform`](crate::queue::QueuePlatform), and a sleeping one for [`ParkPlatform`](crate::park::ParkPlatform).
+//! `registry::Platform` is all groups together. The laws of each operation are in `PLATFORM.md`, and the conformance
+//! suite of the crate `lockwright-conformance` runs them against every platform.
 //!
-//! This module uses nothing else of its crate. The layers above define the types of what a platform stores for locks.
+//! This module uses no other module of its crate. A platform stores some data for locks; the layers above define the
+//! types of these data.
 //!
 //! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
 //! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.

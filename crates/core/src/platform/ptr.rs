@@ -4,7 +4,7 @@ use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
 
-/// `P::Ptr`, typed.
+/// A `P::Ptr` with a type.
 #[repr(transparent)]
 pub struct NodePtr<P: Cells, T> {
     raw: P::Ptr,
@@ -12,7 +12,7 @@ pub struct NodePtr<P: Cells, T> {
 }
 
 impl<P: Cells, T> NodePtr<P, T> {
-    /// The null pointer.
+    /// Returns the null pointer.
     pub fn null() -> Self {
         Self { raw: Zeroed::zeroed(), _to: PhantomData }
     }
@@ -21,7 +21,7 @@ impl<P: Cells, T> NodePtr<P, T> {
     pub fn load(&self, order: Ordering) -> *mut T {
         self.raw.load(order).cast()
     }
-    /// The platform's cell.
+    /// Returns the platform's cell.
     #[inline]
     pub fn cell(&self) -> &P::Ptr {
         &self.raw
@@ -31,7 +31,7 @@ impl<P: Cells, T> NodePtr<P, T> {
     pub fn swap(&self, value: *mut T, order: Ordering) -> *mut T {
         self.raw.swap(value.cast(), order).cast()
     }
-    /// Replaces `old` by `new` and says whether it did.
+    /// Replaces `old` by `new`. Returns `true` if it did.
     #[inline]
     pub fn replace(&self, old: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> bool {
         self.raw.compare_exchange(old.cast(), new.cast(), success, failure).is_ok()
@@ -39,7 +39,7 @@ impl<P: Cells, T> NodePtr<P, T> {
 }
 
 impl<P: ConstCells, T> NodePtr<P, T> {
-    /// The null pointer, in a constant.
+    /// The null pointer, as a constant.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const NULL: Self = Self { raw: ConstZeroed::ZEROED, _to: PhantomData };
 }

@@ -1,60 +1,61 @@
-//! The locks that a thread reads, as far as they fit: its thread writes it, and asks.
+//! The list of the locks that a thread reads, as far as they fit. Only its thread writes it and asks it.
 //!
-//! A thread that reads a lock may read it again while a writer waits, because the writer waits for it. All others that
-//! want to read wait behind the writer. So the lock has to know which of the two the caller is.
+//! A thread that reads a lock may read it again while a writer waits, because the writer waits for it. All other
+//! threads that want to read wait behind the writer. So the lock has to know which of the two the caller is.
 //!
 //! A lock is entered before the thread takes it, or begins to wait for it, and removed after it is released. So a
 //! signal handler finds every lock that its thread reads, and perhaps one that the thread is about to read or has just
 //! released.
 //!
 //! Up to [`LISTED_MAX`] locks are listed. A thread that has ever read more at a time says "perhaps" of each lock that
-//! it does not find. The entry of a guard that is forgotten stays for ever. In the library for programs in C another
-//! thread may give back what a thread reads, and another copy of the library has a list of its own: there "perhaps"
-//! stands for "no".
+//! it does not find. If a guard is forgotten, its entry stays for ever. In the library for programs in C, another
+//! thread may give back a lock that a thread reads, and another copy of the library has a list of its own. So there the
+//! list says "perhaps" instead of "no".
 //!
-//! The list also says how long the thread held a lock for which it had waited: it ran when that section began. So one
-//! that looks long because its thread lost its CPU is as rare as that is, and is not taken for the usual case.
+//! The list also says how long the thread held a lock for which it had waited. Such a thread had a CPU when the section
+//! began. So it is rare that a section looks long because its thread lost its CPU, and such a section is not taken for
+//! the usual case.
 //!
-//! Other threads neither read nor write the list, so no ordering says anything of it. A signal handler leaves it as it
-//! has found it, so each step may be interrupted.
+//! Other threads neither read nor write the list, so its orderings do not matter. A signal handler leaves the list as
+//! it has found it, so each step may be interrupted.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
-/// How many locks are listed. Programs seldom read more at a time.
+/// The number of locks that are listed. Programs seldom read more at a time.
 pub const LISTED_MAX: usize = 8;
 
-/// If a thread reads a lock already.
+/// The answer to the question if a thread reads a lock already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// It does not.
     No,
-    /// It may: once it read more locks than its list has room for.
+    /// It may: it once read more locks than its list has room for.
     Perhaps,
     /// It does, or a guard of it was forgotten.
     Yes,
 }
 
-/// In an entry: its section is timed.
+/// A bit of an entry: its section is timed.
 const TIMED: u64 = 1;
 
 /// The locks that one thread reads.
 #[derive(Debug)]
 pub struct ReadList {
-    /// Locks, and zeroes in between. The first place is for threads that read one lock at a time.
+    /// The locks, and zeroes in between. The first place is for threads that read one lock at a time.
     places: [AtomicU64; LISTED_MAX],
-    /// A lock has found no place.
+    /// True if a lock has ever found no place.
     has_overflowed: AtomicBool,
-    /// When the timed section of a reader began.
+    /// The time at which the timed section of a reader began.
     reads_since_ns: AtomicU64,
-    /// The lock whose timed section has ended last, and how long that was.
+    /// The lock whose timed section has ended last, and the length of that section.
     last_read: [AtomicU64; 2],
-    /// The lock that the thread, a writer, had to wait for last, and when it had it.
+    /// The lock that the thread, a writer, had to wait for last, and the time at which it got it.
     writes_since_ns: [AtomicU64; 2],
 }
 
 impl ReadList {
-    /// That of a thread that reads none.
+    /// The list of a thread that reads no lock.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         places: [const { AtomicU64::new(0) }; LISTED_MAX],
@@ -64,10 +65,10 @@ impl ReadList {
         writes_since_ns: [const { AtomicU64::new(0) }; 2],
     };
 
-    /// The thread is about to read `lock`.
+    /// Notes that the thread is about to read `lock`.
     #[inline(always)]
     pub fn enter(&self, lock: u64) {
-        // ordering: Relaxed, as all others here; only its thread uses it.
+        // ordering: Relaxed, as all other accesses here; only its thread uses it.
         if !self.exchange_first(0, lock) {
             self.enter_further(lock);
         }
@@ -81,7 +82,7 @@ impl ReadList {
         }
     }
 
-    /// The thread no longer reads `lock`, which it has entered. `now_ns` tells the time.
+    /// Notes that the thread no longer reads `lock`, which it has entered. `now_ns` tells the time.
     #[inline(always)]
     pub fn remove(&self, lock: u64, now_ns: impl FnOnce() -> u64) {
         if !self.exchange_first(lock, 0) {
@@ -91,7 +92,7 @@ impl ReadList {
     #[cold]
     #[inline(never)]
     fn remove_further(&self, lock: u64, now_ns: impl FnOnce() -> u64) {
-        // If it is not there, it has found no place.
+        // If the lock is not there, it found no place.
         if !self.exchange(lock, 0) && self.exchange(lock | TIMED, 0) {
             // ordering: Relaxed; as above.
             let took_ns = now_ns().saturating_sub(self.reads_since_ns.load(Relaxed));
@@ -99,24 +100,24 @@ impl ReadList {
         }
     }
 
-    /// The thread, which has entered `lock` and has waited for it, reads it from now on.
+    /// Notes that the thread, which has entered `lock` and has waited for it, reads it from now on.
     pub fn time_read(&self, lock: u64, now_ns: u64) {
         if self.exchange(lock, lock | TIMED) {
             // ordering: Relaxed; as above.
             self.reads_since_ns.store(now_ns, Relaxed);
         }
     }
-    /// The thread has waited for `lock` and owns it from now on.
+    /// Notes that the thread has waited for `lock` and owns it from now on.
     pub fn time_write(&self, lock: u64, now_ns: u64) {
         store_both(&self.writes_since_ns, lock, now_ns);
     }
-    /// How long the thread read `lock` in its last timed section, once.
+    /// Returns how long the thread read `lock` in its last timed section. It returns this only once.
     pub fn take_last_read_ns(&self, lock: u64) -> Option<u64> {
         let took_ns = value_of(&self.last_read, lock)?;
         store_both(&self.last_read, 0, 0);
         Some(took_ns)
     }
-    /// The thread, which has owned `lock`, no longer does. How long it did so if it had waited for it.
+    /// Notes that the thread no longer owns `lock`. Returns how long it owned the lock, if it had waited for it.
     pub fn end_write(&self, lock: u64, now_ns: u64) -> Option<u64> {
         let since_ns = value_of(&self.writes_since_ns, lock)?;
         store_both(&self.writes_since_ns, 0, 0);
@@ -141,7 +142,7 @@ impl ReadList {
         is_there
     }
 
-    /// If the thread reads `lock`, which it has entered once more to wait for it.
+    /// Says if the thread reads `lock` already. It has entered the lock once more to wait for it.
     pub fn reads_already(&self, lock: u64) -> Reads {
         // ordering: Relaxed; as above.
         let entries =
@@ -155,7 +156,7 @@ impl ReadList {
     }
 }
 
-/// A signal handler that comes in between leaves a time for another lock, or none.
+/// Stores a lock and its time. A signal handler that comes in between leaves a time for another lock, or none.
 fn store_both([lock, ns]: &[AtomicU64; 2], of: u64, value: u64) {
     // ordering: Relaxed; only the thread uses them.
     lock.store(of, Relaxed);

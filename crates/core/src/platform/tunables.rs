@@ -1,9 +1,9 @@
 //! The tunables of the locks: numbers that can be set at run time.
 //!
-//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable), and its
-//! user with a variable of the environment: `LOCKWRIGHT_NUMA_SPINLOCK_THRESHOLD=8` sets `numa_spinlock_threshold`. On a
-//! simulated machine they belong to one run. A tunable has the name of the kernel's parameter if there is one. A value
-//! that is out of range is refused.
+//! A program on Linux sets them for the whole process with [`native::set_tunable`](crate::native::set_tunable). Its
+//! user sets them with variables of the environment: `LOCKWRIGHT_NUMA_SPINLOCK_THRESHOLD=8` sets
+//! `numa_spinlock_threshold`. On a simulated machine they belong to one run. If the kernel has such a parameter, the
+//! tunable has its name. A value that is out of range is refused.
 
 use core::fmt;
 
@@ -101,15 +101,15 @@ pub const NUMA_AUTO: u64 = 0;
 pub const NUMA_ON: u64 = 1;
 /// `numa_spinlock`: always off.
 pub const NUMA_OFF: u64 = 2;
-/// What a user calls these, in this order.
+/// The words by which a user calls these, in this order.
 const NUMA_WORDS: [&str; 3] = ["auto", "on", "off"];
 
 /// A value that a tunable cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
-    /// The tunable, which keeps the value that it had.
+    /// The tunable. It keeps the value that it had.
     pub tunable: Tunable,
-    /// The value.
+    /// The value that was refused.
     pub value: u64,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for OutOfRange {
 
 impl core::error::Error for OutOfRange {}
 
-/// If waiters of the CNA locks are served by NUMA node, and why.
+/// Says if waiters of the CNA locks are served by NUMA node, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NumaSpinlock {
@@ -130,16 +130,17 @@ pub enum NumaSpinlock {
     SetOn,
     /// No: `numa_spinlock` is off.
     SetOff,
-    /// Yes: it is automatic, and the machine has several NUMA nodes.
+    /// Yes: `numa_spinlock` is automatic, and the machine has several NUMA nodes.
     SeveralNodes,
-    /// No: it is automatic, and the machine has one NUMA node.
+    /// No: `numa_spinlock` is automatic, and the machine has one NUMA node.
     OneNode,
-    /// No: it is automatic, and the machine is a virtual one, whose NUMA nodes need not be those of the host.
+    /// No: `numa_spinlock` is automatic, and the machine is a virtual one. Its NUMA nodes may differ from those of the
+    /// host.
     Guest,
 }
 
 impl NumaSpinlock {
-    /// What a setting of `numa_spinlock` comes to on a machine with that many NUMA nodes.
+    /// Returns the effect of a setting of `numa_spinlock` on a machine with that many NUMA nodes.
     #[inline]
     pub fn of(
         setting: Option<u64>,
@@ -154,7 +155,7 @@ impl NumaSpinlock {
             _ => Self::SetOff,
         }
     }
-    /// Returns `true` if they are served by NUMA node.
+    /// Returns `true` if waiters are served by NUMA node.
     #[inline]
     pub const fn is_on(self) -> bool {
         matches!(self, Self::SetOn | Self::SeveralNodes)

@@ -2,12 +2,12 @@
 
 /// A cell that starts as zero (null).
 pub trait Zeroed {
-    /// The cell holding zero.
+    /// The cell that holds zero.
     fn zeroed() -> Self;
 }
 
 /// A cell that starts as zero (null) in a constant.
 pub trait ConstZeroed: Zeroed {
-    /// The cell holding zero.
+    /// The cell that holds zero.
     const ZEROED: Self;
 }

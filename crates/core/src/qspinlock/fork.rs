@@ -6,14 +6,13 @@ use crate::queue::QueuePlatform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// In a forked child, removes waiters that do not exist here from the word.
+    /// Removes waiters that do not exist in this process, a forked child, from the word.
     ///
-    /// If the newest waiter is an orphan, so are all in front of it: they queued before it, and the
-    /// only thread that came through the fork was not queueing. A pending bit belongs to an orphan
-    /// too, because in a forked process nobody becomes a pending waiter; where it is the head of the
-    /// queue that sets the bit, it belongs to an orphan if the newest waiter is one, because nobody
-    /// queues behind orphans. These facts stay true once they are, so a compare-exchange of the whole
-    /// word is safe however long this took.
+    /// If the newest waiter is an orphan, all waiters in front of it are orphans, too: they queued before it, and the
+    /// only thread that came through the fork was not queueing. A pending bit also belongs to an orphan, because no
+    /// thread of a forked process becomes a pending waiter. In some policies the head of the queue sets the bit. Then
+    /// the bit belongs to an orphan if the newest waiter is one, because no thread queues behind orphans. Once these
+    /// facts are true they stay true, so a compare-exchange of the whole word is safe, no matter how long this took.
     #[cold]
     pub fn bury_orphans(&self) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -26,8 +25,8 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
                 return;
             }
             if tail_is_orphan && seen.bits() as u8 == SLOW {
-                // Its owner takes the entry out and overwrites the byte, and with it what a new head
-                // of the queue would write there. So nobody becomes one before that.
+                // The owner of the lock takes the entry out of the hash and overwrites the byte. That would overwrite
+                // what a new head of the queue writes there. So no thread becomes the head before that.
                 // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
                 bits = self.word.cond_load(Relaxed, |now| now as u8 != SLOW);
                 continue;
@@ -46,7 +45,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         }
     }
 
-    /// The rest of `try_lock` in a forked child that finds waiters but no owner.
+    /// Does the rest of `try_lock` in a forked child that finds waiters but no owner.
     #[cold]
     pub fn try_lock_after_fork(&self) -> bool {
         self.bury_orphans();

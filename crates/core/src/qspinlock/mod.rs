@@ -24,11 +24,11 @@ use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The queued spinlock: `S` decides who is next, `W` how to wait.
+/// The queued spinlock: `S` decides which waiter is next, `W` how a thread waits.
 ///
-/// Four bytes, zero is unlocked. Fairness bound: see the succession. `unlock` does not touch the lock
-/// after its releasing store. Queue nodes belong to a process, so the lock must not lie in memory
-/// that is shared between processes.
+/// It has four bytes, and zero is unlocked. For its fairness bound see the succession. `unlock` does not touch the lock
+/// after its releasing store. Queue nodes belong to a process, so the lock must not lie in memory that is shared
+/// between processes.
 #[repr(transparent)]
 pub struct QSpinlock<P: Cells, S = Fifo, W = Spin> {
     word: P::Word,
@@ -90,7 +90,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> RawLock for QSpinlock<P,
 }
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// Its word, for a lock that is built on this one.
+    /// Returns its word, for a lock that is built on this one.
     #[inline(always)]
     pub fn word(&self) -> &P::Word {
         &self.word
@@ -100,7 +100,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         if W::BARGES { seen.is_free_for_head() } else { seen == Word::FREE }
     }
 
-    /// The first attempt: takes the lock if a newcomer may. Otherwise what was seen.
+    /// Makes the first attempt: takes the lock if a newcomer may. Otherwise returns the word that it saw.
     #[inline(always)]
     pub fn take_free(&self) -> Result<(), Word> {
         if W::BARGES {
@@ -113,7 +113,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         Ok(())
     }
 
-    /// The first attempt where newcomers need not look at the queue.
+    /// Makes the first attempt of a policy whose newcomers need not look at the queue.
     #[inline(always)]
     fn barge(&self) -> Result<(), Word> {
         // (*,0,0) -> (*,0,1)
@@ -122,14 +122,14 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             // ordering: Relaxed; only a hint, re-checked in the slow path.
             return Err(Word::from_bits(self.word.load(Relaxed)));
         }
-        // ordering: Relaxed; only to be counted.
+        // ordering: Relaxed; only used for counting.
         if P::is_counting() && Word::from_bits(self.word.load(Relaxed)).tail() != TailCode::NONE {
             P::count(Event::pv_lock_stealing);
         }
         Ok(())
     }
 
-    /// Everything but the first attempt.
+    /// Takes the lock after a first attempt has failed and has seen `seen`.
     #[cold]
     pub fn lock_slowpath(&self, seen: Word) {
         debug_assert!(seen.is_legal(), "qspinlock: illegal lock word {seen:?}");

@@ -1,4 +1,4 @@
-//! The pending phase: a single waiter needs no queue.
+//! The pending phase, in which a single waiter needs no queue.
 
 use super::{QSpinlock, Succession, Waiting, Word, word};
 use crate::events::Event;
@@ -6,11 +6,11 @@ use crate::platform::{Atomic, AtomicInt, Bound, LockWordOps};
 use crate::queue::QueuePlatform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How many looks a newcomer grants a handover to the pending waiter before it queues.
+/// The number of times that a newcomer looks during a handover to the pending waiter, before it queues.
 const HANDOVER_LOOKS: u32 = 512;
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
+    /// Takes the lock as its only waiter. Returns `false` if there are other waiters; then the caller queues.
     pub fn lock_pending(&self, seen: Word) -> bool {
         let Some(seen) = self.become_pending(seen) else { return false };
         if seen.is_locked() {
@@ -22,7 +22,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         true
     }
 
-    /// Sets the pending bit and returns what was there, if the caller is the only waiter.
+    /// Sets the pending bit and returns the word as it was before, if the caller is the only waiter.
     pub fn become_pending(&self, seen: Word) -> Option<Word> {
         self.no_waiter_after_handover(seen)?;
         // (0,0,*) -> (0,1,*)
@@ -37,14 +37,14 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         Some(seen)
     }
 
-    /// Takes the pending bit back: somebody queues, or the time of the pending waiter is over.
+    /// Takes the pending bit back: another thread queues, or the time of the pending waiter is over.
     pub fn withdraw_pending(&self) {
         // (*,1,*) -> (*,0,*)
         // ordering: Relaxed; nothing is read through it.
         self.word.store_byte1(0, Relaxed);
     }
 
-    /// Takes the lock as its pending waiter, which has seen it free.
+    /// Takes the lock as its pending waiter, which has seen that it is free.
     pub fn take_as_pending(&self) {
         // (*,1,0) -> (*,0,1)
         // ordering: Relaxed; the next owner is ordered by our own release, Q4.
@@ -52,7 +52,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         P::count(Event::lock_pending);
     }
 
-    /// Waits a little if the pending waiter is just taking over; then whether nobody waits.
+    /// Waits a little if the pending waiter is just taking over. Returns `None` if a thread waits after that.
     fn no_waiter_after_handover(&self, seen: Word) -> Option<()> {
         let mut seen = seen.bits();
         let handover = Word::HANDED_TO_PENDING.bits();

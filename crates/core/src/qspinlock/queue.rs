@@ -9,19 +9,19 @@ use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// Takes the lock by way of the queue.
+    /// Takes the lock through the queue.
     pub fn lock_queue(&self) {
         if W::before_queueing(&self.word) {
             return;
         }
         let Some(id) = P::claim_node() else { return self.lock_without_node() };
         self.wait_in_queue(id);
-        // SAFETY: claimed above. Nobody reaches the node any more: the word does not name it, its
-        // predecessor has granted, its successor has been granted, and it is in no secondary queue.
+        // SAFETY: claimed above. No thread reaches the node now: the word does not name it, its predecessor has
+        // granted, its successor has been granted, and it is in no secondary queue.
         unsafe { P::release_node(id) };
     }
 
-    /// No node is left: compete for the word without a place in the queue.
+    /// Takes the lock when no node is left: competes for the word without a place in the queue.
     #[cold]
     fn lock_without_node(&self) {
         P::count(Event::lock_no_node);
@@ -49,14 +49,14 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         self.wait_as_head(id, me, granted);
     }
 
-    /// Makes `id` the node of a waiter that nobody knows yet.
+    /// Makes `id` the node of a waiter that no other thread knows yet.
     pub fn prepare<'a>(id: NodeId) -> &'a QNode<P> {
         let me = prepare::<P, S>(id);
         W::enter(me);
         me
     }
 
-    /// As the head of the queue, granted with `granted`: waits for the lock and takes it.
+    /// Waits for the lock as the head of the queue, which was granted with `granted`, and takes it.
     pub fn wait_as_head(&self, id: NodeId, me: &QNode<P>, granted: u32) {
         let mut turn = S::become_head(id, me, granted);
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
@@ -65,8 +65,8 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         self.take(id, me, seen, turn);
     }
 
-    /// Takes the lock as the head of the queue, unless the wait for it did, and makes somebody else
-    /// the head.
+    /// Takes the lock as the head of the queue, unless the wait for it did. Then makes the next waiter the head, if
+    /// there is one.
     pub fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
         let (mut seen, mut turn) = (seen, turn);
         while seen.tail() == id.code() {
@@ -74,8 +74,8 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
                 Alone::Left => return,
                 Alone::Granted(grant) => return self.deliver(grant),
                 Alone::Joined(now) if now.is_pending() => {
-                    // A thread that saw our queue too late takes its pending bit back and will join
-                    // us, unless it has no node. So look again instead of counting on it.
+                    // A thread that saw our queue too late takes its pending bit back and will join us. But it does not
+                    // if it has no node, so look again and do not rely on it.
                     seen = W::wait_for_lock(&self.word, (id, me), false, || false);
                 }
                 Alone::Joined(now) => seen = now,
@@ -86,7 +86,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         self.deliver(S::choose(id, me, turn));
     }
 
-    /// The one place where a waiter is granted and kicked.
+    /// Grants a waiter and kicks it. All grants of the queued spinlock come through here.
     #[inline]
     pub fn deliver(&self, grant: Grant) {
         if grant.to.may_leave() {
@@ -97,7 +97,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
 }
 
-/// Makes `id` the node of a waiter that nobody knows yet.
+/// Makes `id` the node of a waiter that no other thread knows yet.
 pub fn prepare<'a, P: QueuePlatform, S: Succession<P>>(id: NodeId) -> &'a QNode<P> {
     let me = node::<P>(id);
     // ordering: Relaxed; published by Q1 and Q2.
@@ -108,8 +108,8 @@ pub fn prepare<'a, P: QueuePlatform, S: Succession<P>>(id: NodeId) -> &'a QNode<
     me
 }
 
-/// Becomes the newest waiter in `word` and links itself behind the one before, if there is one: that
-/// one will grant. Otherwise it is the head.
+/// Makes `id` the newest waiter in `word`. If there was a waiter before, links `id` behind it and returns that waiter,
+/// which will grant `id`. Otherwise `id` is the head.
 pub fn join<P: QueuePlatform>(word: &P::Word, id: NodeId) -> Option<NodeId> {
     // (p,*,*) -> (n,*,*)
     // ordering: AcqRel; Q1 both ways.

@@ -1,7 +1,7 @@
-//! Competing for a lock word that newcomers may take, and reserving it: what the waiters of the bounded
-//! hybrid and of the mutex do who are first.
+//! Competition for a lock word that newcomers may take, and its reservation. The first waiters of the bounded hybrid
+//! and of the mutex use these functions.
 //!
-//! Nothing here takes the lock: the caller does, by an exchange of its own.
+//! Nothing here takes the lock: the caller takes it by an exchange of its own.
 
 use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::Word;
@@ -9,15 +9,16 @@ use crate::queue::{QueuePlatform, SPIN_NS, UNTIL_OVER};
 
 use core::sync::atomic::Ordering::Relaxed;
 
-/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+/// The time, in nanoseconds, that a free lock stays reserved for a thread that does not take it. A few wake-ups take as
+/// long.
 const RESERVED_NS: u64 = 50_000;
 /// The value of the pending byte of a lock that is reserved.
 const RESERVED_BYTE: u8 = 1;
 /// The lower half of a lock that is free and reserved.
 pub const RESERVED_HALF: u16 = (RESERVED_BYTE as u16) << 8;
 
-/// Looks for the lock to be free and tries to `take` it until a pause says that it is over. Returns `true` if it is
-/// taken.
+/// Waits until the lock is free and tries to `take` it, until a pause says that the time is over. Returns `true` if the
+/// lock is taken.
 pub fn compete<P: QueuePlatform>(
     word: &P::Word,
     mut pause: impl FnMut() -> bool,
@@ -38,7 +39,8 @@ pub fn compete<P: QueuePlatform>(
     }
 }
 
-/// Reserves the lock, and spins for it until it is taken or `is_over`. Returns `true` if it is. It stays reserved.
+/// Reserves the lock, and spins for it until it is taken or `is_over` says so. Returns `true` if it is taken. The lock
+/// stays reserved.
 pub fn reserve<P: QueuePlatform>(
     word: &P::Word,
     mut is_over: impl FnMut() -> bool,
@@ -58,8 +60,8 @@ pub fn reserve<P: QueuePlatform>(
     false
 }
 
-/// Returns `true` if the lock is reserved and free for as long as one may be: the thread that it is reserved for
-/// has no CPU.
+/// Returns `true` if the lock was reserved and free for `RESERVED_NS`. Then the thread for which it is reserved has
+/// no CPU.
 #[cold]
 pub fn is_abandoned<P: QueuePlatform>(word: &P::Word) -> bool {
     let is_used = |bits| {

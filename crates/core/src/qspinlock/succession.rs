@@ -1,4 +1,4 @@
-//! Who is next?
+//! The policy that chooses the next head of the queue.
 
 use super::Word;
 use crate::events::Event;
@@ -8,11 +8,10 @@ use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
-/// Makes a waiter the head of the queue: whom, and with what in its `locked` word.
+/// The order to make a waiter the head of the queue. It names the waiter and the value for its `locked` word.
 ///
-/// A succession *returns* its choice, and the queue delivers it in one place, so that the waiting
-/// policy always kicks the waiter that was granted and never the one that was next before a
-/// reordering.
+/// A succession *returns* its choice. The queue delivers it and tells the waiting policy, which so kicks the waiter
+/// that was granted, and never the one that was next before a reordering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The new head.
@@ -22,53 +21,52 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Head, and nobody is set aside.
+    /// The waiter is the head, and no waiter is set aside.
     pub const PLAIN: u32 = 1;
-    /// Head of a queue that dissolves: it leaves and grants the next one with the same.
+    /// The waiter is the head of a queue that dissolves. It leaves, and grants the next one with this value, too.
     pub const DISSOLVES: u32 = 2;
 
-    /// Makes `to` the head, with nobody set aside.
+    /// Returns the grant that makes `to` the head, with no waiter set aside.
     pub const fn plain(to: NodeId) -> Self {
         Self { to, value: Self::PLAIN }
     }
-    /// The grant of a head that leaves without the lock and was granted with `value` itself.
+    /// Returns this grant as a head makes it that leaves without the lock and was granted with `value` itself.
     pub const fn after(self, value: u32) -> Self {
         if value == Self::DISSOLVES { Self { value, ..self } } else { self }
     }
 }
 
-/// What came of an attempt to leave the queue as its only waiter.
+/// The result of an attempt to leave the queue as its only waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// The queue is empty, and the lock taken if that was wanted.
+    /// The queue is empty, and the lock is taken if that was wanted.
     Left,
     /// As `Left`, but a waiter that was set aside is the head.
     Granted(Grant),
-    /// The word has changed to this: somebody has joined, or has set the pending bit and will take
-    /// it back. The lock is not taken yet.
+    /// The word has changed to this: another thread has joined, or has set the pending bit and will take it back. The
+    /// lock is not taken yet.
     Joined(Word),
 }
 
-/// Who becomes the head of the queue after whom.
+/// The order in which waiters become the head of the queue.
 ///
-/// Stateless; what the head has to remember from one phase of its turn to the next is in `Turn`.
-/// Only the head of the queue calls anything but `enter`, so a succession has the links of all
-/// waiters that have linked themselves to itself, except the last one's.
+/// It is stateless. `Turn` holds what the head has to remember from one phase of its turn to the next. Only the head of
+/// the queue calls functions other than `enter`. So no other thread uses the links of waiters that have linked
+/// themselves, except the last one's link.
 ///
 /// # Safety
-/// The lock excludes only if there is never more than one head: `choose` and `leave_alone` name a
-/// waiter of this lock that is linked or set aside and was not granted before, `leave_alone` says
-/// `Left` or `Granted` only if it has changed the word from `seen` to one with the lower half `after`, and nobody
-/// is lost from both queues.
+/// The lock excludes only if there is never more than one head. So `choose` and `leave_alone` name a waiter of this
+/// lock that is linked or set aside and was not granted before. `leave_alone` says `Left` or `Granted` only if it has
+/// changed the word from `seen` to one with the lower half `after`. And no waiter is lost from both queues.
 pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
-    /// The order a checker may hold the lock to.
+    /// The order to which a checker may hold the lock.
     const ORDER: Order;
     /// True if [`step`](Self::step) does anything.
     const STEPS: bool;
-    /// What the head knows.
+    /// The data that the head remembers during its turn.
     type Turn;
 
-    /// How long it lets waiters be overtaken; see [`RawLock`](crate::raw::RawLock::fairness_threshold).
+    /// Returns how long it lets waiters be overtaken; see [`RawLock`](crate::raw::RawLock::fairness_threshold).
     fn fairness_threshold(
         numa_nodes: u32,
         set: &dyn Fn(Tunable) -> Option<u64>,
@@ -76,23 +74,24 @@ pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
         let _ = (numa_nodes, set);
         FairnessThreshold::default()
     }
-    /// Prepares the own node, before it is published.
+    /// Prepares the caller's node, before it is published.
     fn enter(me: &QNode<P>);
-    /// Called when `me` has become the head by a grant of `granted`, before it waits for the lock.
+    /// Begins the turn of `me`, which has become the head by a grant of `granted` and does not wait for the lock yet.
     fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> Self::Turn;
-    /// Called again and again while the head waits for the lock, until it returns `false`.
+    /// Does a part of the head's work. It is called again and again while the head waits for the lock, until it returns
+    /// `false`.
     fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
-    /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose
-    /// lower half is `after`. That takes the lock where the wait has not, unless the head leaves without the lock.
+    /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose lower half is
+    /// `after`. This takes the lock if the wait has not, unless the head leaves without the lock.
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;
-    /// Chooses the next head. The lock is taken, or `me` leaves without it, and somebody is linked behind `me`.
+    /// Chooses the next head. The lock is taken, or `me` leaves without it, and a waiter is linked behind `me`.
     fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
 }
 
-/// In the order of arrival (Mellor-Crummey and Scott, 1991).
+/// The succession in the order of arrival (Mellor-Crummey and Scott, 1991).
 ///
-/// Fairness bound: once its node is in the word a waiter is passed by nobody who comes later, except
-/// the one thread that may already have set the pending bit. Before that there is no bound.
+/// Fairness bound: once the node of a waiter is in the word, no thread that comes later passes it, except the one
+/// thread that may already have set the pending bit. Before that there is no bound.
 pub struct Fifo;
 
 // SAFETY: names the waiter linked behind the head; takes the lock only by clearing the tail.
@@ -120,20 +119,21 @@ unsafe impl<P: QueuePlatform> Succession<P> for Fifo {
     }
 }
 
-/// Leaves as the only waiter, with nobody set aside.
+/// Leaves as the only waiter, with no waiter set aside.
 #[inline]
 pub fn clear_tail<W: LockWordOps>(word: &W, seen: Word, after: u16) -> Alone {
     // (n,0,0) or (n,0,1) -> (0,0,1); in the mutex (n,p,l) -> (0,p,l)
-    // ordering: Relaxed; the lock was acquired where it was seen free, Q4, and nobody reads
-    // anything through an empty tail. Of the failure value only the waiters are used.
+    // ordering: Relaxed; the lock was acquired where it was seen free, Q4, and no thread reads anything through an
+    // empty tail. Of the failure value only the waiters are used.
     match word.compare_exchange(seen.bits(), after.into(), Relaxed, Relaxed) {
         Ok(_) => Alone::Left,
         Err(now) => Alone::Joined(Word::from_bits(now)),
     }
 }
 
-/// Leaves as the only waiter of the queue, with a circle of waiters set aside: they become the queue. `last` is the one
-/// that links to the first, which is returned. If somebody has joined meanwhile, the circle stays as it was.
+/// Leaves as the only waiter of the queue, with a circle of waiters set aside: they become the queue. `last` is the
+/// waiter that links to the first one, which is returned. If another thread has joined meanwhile, the circle stays as
+/// it was.
 #[inline]
 pub fn queue_circle<P: QueuePlatform>(
     word: &P::Word,

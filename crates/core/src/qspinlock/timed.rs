@@ -1,13 +1,14 @@
-//! Waiting until a deadline.
+//! Waits with a deadline.
 //!
-//! Only a waiter of the policy [`Spin`] can have one. What it does when its time is over depends on where it is:
+//! Only a waiter of the policy [`Spin`] can have one. What such a waiter does when its time is over depends on its
+//! place:
 //!
 //! | where | state of its node | leaves by |
 //! |---|---|---|
-//! | nowhere: no node was left | - | going |
+//! | not in the lock: no node was left | - | going away |
 //! | pending | - | taking its bit back: (\*,1,\*) -> (\*,0,\*) |
 //! | in the queue, not the head | `locked` 0 | `locked` 0 -> 3 (`LEFT`); the node stays |
-//! | head of the queue | `locked` 1, or a secondary queue | making the next one the head, without taking the lock |
+//! | head of the queue | `locked` 1, or a secondary queue | making the next waiter the head, without taking the lock |
 //!
 //! *Why the node stays.* A link belongs to the waiter that it names, and to the head that follows it. To take a node
 //! out of the middle, a waiter would have to change the link in front of it while a head may follow it, and each head
@@ -22,12 +23,12 @@
 //!
 //! *How many nodes stay.* A thread that has left a node in a queue does not queue with a deadline before the node was
 //! released: it competes for the word then, as if no node were left. So there is at most one such node for each thread.
-//! They are all behind a waiter that is there: the head is never one of them. An owner that passes them on its way to
-//! the next head releases them when it has made that one the head. So it passes one node of each thread at most: a
-//! thread that gives up again and again does not keep it.
+//! All of them are behind a waiter that has not left: the head is never one of them. An owner that passes such nodes on
+//! its way to the next head releases them when it has made that waiter the head. So it passes one node of each thread
+//! at most: a thread that gives up again and again does not hold it up.
 //!
-//! A deadline is looked at every 64 looks at the lock, a few microseconds. A waiter that leaves as the head waits for
-//! the link of the next waiter, which comes at once if the thread of this one has a CPU.
+//! A waiter looks at its deadline after every 64 looks at the lock, which take a few microseconds. A waiter that leaves
+//! as the head waits for the link of the next waiter. The link comes at once if the next waiter's thread has a CPU.
 //!
 //! Orderings, in addition to those of the queue:
 //!
@@ -35,8 +36,8 @@
 //! |----|-----------|------------------------|---------|
 //! | Q3 | `locked.compare_exchange` in `deliver_if_there`, Release | `locked` in `wait_for_grant`, Acquire | as for every grant |
 //!
-//! To leave orders nothing. What the thread has written to its node is published by Q1 and Q2. After it has left it
-//! does not touch the node, and what it read there before is no newer than its own exchange.
+//! To leave orders nothing. Q1 and Q2 publish what the thread has written to its node. After it has left, it does not
+//! touch the node, and what it read there before is no newer than its own exchange.
 
 use super::queue::{count_nesting, join};
 use super::{Alone, Grant, QSpinlock, Spin, Succession, Waiting, Word};
@@ -46,7 +47,7 @@ use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, look_for_grant, node}
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// In a node's `locked` word: its waiter has left, and the thread that grants it releases the node.
+/// A value of a node's `locked` word: its waiter has left, and the thread that grants it releases the node.
 const LEFT: u32 = 3;
 
 impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
@@ -71,7 +72,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
         self.lock_queue_until(deadline_ns)
     }
 
-    /// As the pending waiter, which has found `seen`.
+    /// Waits as the pending waiter, which has found `seen`, and takes the lock. Returns `true` if it did.
     fn wait_as_pending_until(&self, seen: Word, deadline_ns: u64) -> bool {
         let is_free = |bits| !Word::from_bits(bits).is_locked();
         // (*,1,1) -> (*,1,0) by the owner
@@ -91,7 +92,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
         let Some(id) = id else { return self.compete_until(deadline_ns) };
         match self.wait_in_queue_until(id.that_may_leave(), deadline_ns) {
             Some(is_ours) => {
-                // SAFETY: claimed above, and nobody reaches it any more, as in `lock_queue`.
+                // SAFETY: claimed above, and no thread reaches it now, as in `lock_queue`.
                 unsafe { P::release_node(id) };
                 is_ours
             }
@@ -102,7 +103,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
         }
     }
 
-    /// Without a place in the queue.
+    /// Competes for the lock without a place in the queue. Returns `true` if it took the lock.
     #[cold]
     fn compete_until(&self, deadline_ns: u64) -> bool {
         P::count(Event::lock_no_node);
@@ -156,8 +157,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
 }
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
-    /// Leaves the queue as its head and does not take the lock. Returns what the next waiter is granted with, if there
-    /// is one.
+    /// Leaves the queue as its head and does not take the lock. Returns the grant for the next waiter, if there is one.
     pub fn leave_as_head(&self, id: NodeId, me: &QNode<P>, turn: S::Turn) -> Option<Grant> {
         let mut turn = turn;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `leave_alone`.
@@ -175,11 +175,11 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
 
     /// Delivers a grant to a waiter that may have left. If it has, acts for it as a head that leaves at once, and goes
-    /// on with the grant that comes of that.
+    /// on with the grant that results.
     #[cold]
     pub fn deliver_if_there(&self, grant: Grant) {
         let mut next = Some(grant);
-        // The last node that was passed; each links to the one before.
+        // The last node that was passed. Each such node links to the one before.
         let mut passed = TailCode::NONE;
         while let Some(grant) = next {
             if !grant.to.may_leave() {
@@ -194,17 +194,17 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
             }
             let turn = S::become_head(grant.to, to, grant.value);
             next = self.leave_as_head(grant.to, to, turn).map(|next| next.after(grant.value));
-            // ordering: Relaxed; nobody else reaches it any more.
+            // ordering: Relaxed; no other thread reaches it now.
             to.next.store(passed.bits().into(), Relaxed);
             passed = grant.to.code();
         }
         while let Some(id) = passed.node() {
             // ordering: Relaxed; as above.
             passed = TailCode::from_bits(node::<P>(id).next.load(Relaxed) as u16);
-            // Another lock may use the node as it is.
+            // Another lock may use the node without preparing it again.
             // ordering: Relaxed; as above.
             node::<P>(id).locked.store(0, Relaxed);
-            // SAFETY: its thread has left it, and nobody reaches it any more, as in `lock_queue`.
+            // SAFETY: its thread has left it, and no thread reaches it now, as in `lock_queue`.
             unsafe { P::release_node(id) };
         }
     }
@@ -225,7 +225,7 @@ pub fn has_left_node<P: QueuePlatform>() -> bool {
     P::left_node().is_some_and(|id| node::<P>(id).locked.load(Relaxed) == LEFT)
 }
 
-/// The bound of a wait until `deadline_ns`.
+/// Returns the bound of a wait until `deadline_ns`.
 fn until<P: Clock>(deadline_ns: u64) -> Bound {
     Bound::nanoseconds(P::ns_until(deadline_ns))
 }
@@ -238,10 +238,10 @@ mod tests {
     use crate::platform::{Cells, QueueNodes};
     use crate::raw::Order;
 
-    /// In the order of arrival. Each head looks if its thread has a node in a queue that it has left.
+    /// Serves waiters in the order of arrival. Each head looks if its thread has a node in a queue that it has left.
     struct Looks;
 
-    // SAFETY: does what the succession does that it calls.
+    // SAFETY: it does what `Fifo` does, which it calls.
     unsafe impl Succession<Native> for Looks {
         const ORDER: Order = Order::None;
         const STEPS: bool = false;

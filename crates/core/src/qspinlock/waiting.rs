@@ -1,20 +1,19 @@
-//! How does one wait?
+//! The policy by which a thread waits.
 
 use super::{Word, word};
 use crate::platform::{Atomic, LockWordOps};
 use crate::queue::{NodeId, QNode, QueuePlatform};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// How waiters wait, how the next one is told, and how the owner releases.
+/// A policy: it says how waiters wait, how the next one is told, and how the owner releases the lock.
 ///
-/// Stateless. Only a policy under which nobody steals may let the head take the lock with a plain
-/// store, as [`Spin`] does; the others take it where they wait.
+/// It is stateless. A policy may let the head take the lock with a plain store, as [`Spin`] does, only if no thread
+/// steals under it. Other policies take the lock where they wait.
 ///
 /// # Safety
-/// The lock excludes only if the policy does what each function says: it returns from the waits no
-/// earlier and with the ordering named, nobody else holds the lock when
-/// [`before_queueing`](Self::before_queueing) says `true` or [`take`](Self::take) returns, and
-/// nothing else in the word is changed but the pending byte, and that only by the head.
+/// The lock excludes only if the policy does what each function says. It returns from the waits no earlier and with the
+/// ordering named. No other thread holds the lock when [`before_queueing`](Self::before_queueing) says `true` or
+/// [`take`](Self::take) returns. Nothing else in the word is changed except the pending byte, and only by the head.
 pub unsafe trait Waiting<P: QueuePlatform>: Send + Sync + 'static {
     /// True if a single waiter uses the pending bit instead of the queue.
     const USES_PENDING: bool;
@@ -29,17 +28,18 @@ pub unsafe trait Waiting<P: QueuePlatform>: Send + Sync + 'static {
     const SLEEPS: bool;
     /// True if the order of the queue is the order in which the lock is taken.
     const KEEPS_ORDER: bool;
-    /// How long the head of the queue is overtaken at most, in nanoseconds; 0 if it is not, or without end.
+    /// The longest time that the head of the queue is overtaken, in nanoseconds; 0 if it is not overtaken, or without a
+    /// bound.
     const UNFAIR_NS: u64 = 0;
 
-    /// Competes for the lock without a place in the queue, as long as the policy says. Returns `true` if it is
-    /// taken. Acquires the release of the last owner if so.
+    /// Competes for the lock without a place in the queue, for as long as the policy says. Returns `true` if the lock
+    /// is taken. Then it acquires the release of the last owner.
     #[inline]
     fn before_queueing(word: &P::Word) -> bool {
         let _ = word;
         false
     }
-    /// Prepares the own node, before it is published.
+    /// Prepares the caller's node, before it is published.
     #[inline]
     fn enter(me: &QNode<P>) {
         let _ = me;
@@ -49,41 +49,40 @@ pub unsafe trait Waiting<P: QueuePlatform>: Send + Sync + 'static {
     /// no longer be the predecessor, and may be a recycled node: it is a hint. Acquires the grant and
     /// returns its value.
     fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32;
-    /// Waits, as the head with this node, until the lock may be taken, and takes it unless
-    /// [`take`](Self::take) does; calls `step` meanwhile if `steps`. Acquires the release of the last
-    /// owner and returns the word seen.
+    /// Waits, as the head with this node, until the lock may be taken, and takes it unless [`take`](Self::take) does.
+    /// Calls `step` meanwhile if `steps` is set. Acquires the release of the last owner and returns the word that it
+    /// saw.
     fn wait_for_lock(
         word: &P::Word,
         head: (NodeId, &QNode<P>),
         steps: bool,
         step: impl FnMut() -> bool,
     ) -> Word;
-    /// Takes the lock if the wait has not; called by the head unless it left the queue as the only
-    /// waiter, which takes the lock too.
+    /// Takes the lock if the wait has not. The head calls it, unless it left the queue as the only waiter, which takes
+    /// the lock, too.
     fn take(word: &P::Word);
     /// Waits, as the owner, until the waiter behind `me` has linked itself. Acquires the link.
     fn wait_for_link(me: &QNode<P>);
-    /// Called by the owner after every grant with the waiter that was granted, whatever way it was
-    /// chosen.
+    /// Tells a waiter that it was granted. The owner calls it after every grant, no matter how the waiter was chosen.
     fn kick(word: &P::Word, granted: NodeId);
     /// Releases the lock.
     fn unlock(word: &P::Word);
     /// Returns `true` if the word is legal under this policy.
     fn word_is_legal(word: Word) -> bool;
-    /// In a forked child: forgets what was noted outside of the word about a waiter of this lock
-    /// that `may_go`.
+    /// Forgets what was noted outside of the word about a waiter of this lock that `may_go`. It is called in a forked
+    /// child.
     fn forget(word: &P::Word, may_go: impl Fn(NodeId) -> bool) {
         let _ = (word, may_go);
     }
 }
 
-/// The native qspinlock: pending bit, then queue, spinning throughout.
+/// The policy of the native qspinlock: first the pending bit, then the queue, and waiters always spin.
 ///
-/// For no more threads than CPUs: a waiter that is not running stalls everybody behind it.
+/// It is for no more threads than CPUs: a waiter that is not running stalls all waiters behind it.
 pub struct Spin;
 
-// SAFETY: the waits are acquiring `cond_load`s for exactly what they are to wait for; only the head
-// takes the lock, which it has seen free of owner and pending waiter.
+// SAFETY: the waits are acquiring `cond_load`s for exactly the state that they have to wait for; only the head takes
+// the lock, which it has seen free of owner and pending waiter.
 unsafe impl<P: QueuePlatform> Waiting<P> for Spin {
     const USES_PENDING: bool = true;
     const TRIES_BEFORE_QUEUEING: bool = true;
@@ -115,8 +114,8 @@ unsafe impl<P: QueuePlatform> Waiting<P> for Spin {
     }
     #[inline]
     fn take(word: &P::Word) {
-        // (n,0,0) -> (n,0,1). A plain store: nobody steals.
-        // ordering: Relaxed; the new head reads it after Q3, everybody else competes.
+        // (n,0,0) -> (n,0,1). A plain store: no thread steals.
+        // ordering: Relaxed; the new head reads it after Q3, all other threads compete.
         word.store_byte0(word::LOCKED, Relaxed);
     }
     #[inline]

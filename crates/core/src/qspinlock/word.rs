@@ -1,13 +1,13 @@
-//! The lock word: layout, constants, legality. Raw masks appear here only.
+//! The lock word: its layout, its constants and its legal states. Raw masks appear only here.
 
 use crate::queue::TailCode;
 use core::fmt;
 
-/// Width of the locked byte.
+/// The width of the locked byte.
 const LOCKED_BITS: u32 = 8;
-/// Width of the pending byte: one bit of information, a byte so that it can be stored alone.
+/// The width of the pending byte. It has one bit of information, and is a byte so that it can be stored alone.
 const PENDING_BITS: u32 = 8;
-/// Width of the tail: 2 bits of nesting index, 14 bits of CPU + 1.
+/// The width of the tail: 2 bits of nesting index, 14 bits of CPU + 1.
 const TAIL_BITS: u32 = 16;
 
 const PENDING_SHIFT: u32 = LOCKED_BITS;
@@ -18,14 +18,14 @@ const LOCKED_PENDING_MASK: u32 = LOCKED_MASK | PENDING_MASK;
 
 const _: () = assert!(TAIL_SHIFT + TAIL_BITS == u32::BITS, "the parts tile the word");
 
-/// Value of the locked byte while somebody holds the lock.
+/// The value of the locked byte while a thread holds the lock.
 pub const LOCKED: u8 = 1;
-/// Value of the locked byte while somebody holds the lock and the head of the queue sleeps. Only
-/// written by waiting policies that sleep.
+/// The value of the locked byte while a thread holds the lock and the head of the queue sleeps. Only waiting policies
+/// that sleep write it.
 pub const SLOW: u8 = 3;
 /// The pending bit, in place.
 pub const PENDING: u32 = 1 << PENDING_SHIFT;
-/// `(*, 0, 1)`: the lower half of a held lock that nobody is pending on.
+/// `(*, 0, 1)`: the lower half of a held lock without a pending waiter.
 pub const LOCKED_HALF: u16 = LOCKED as u16;
 
 /// A value of the lock word: `(tail, pending, locked)`.
@@ -36,32 +36,32 @@ pub struct Word(u32);
 impl Word {
     /// `(0, 0, 0)`: free.
     pub const FREE: Self = Self(0);
-    /// `(0, 0, 1)`: held, nobody waits.
+    /// `(0, 0, 1)`: held, and no thread waits.
     pub const HELD: Self = Self(LOCKED as u32);
-    /// `(0, 1, 0)`: the owner has gone, the pending waiter is about to take over.
+    /// `(0, 1, 0)`: the owner has gone, and the pending waiter is about to take over.
     pub const HANDED_TO_PENDING: Self = Self(PENDING);
 
-    /// The word with these bits.
+    /// Returns the word with these bits.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
-    /// The bits of this word.
+    /// Returns the bits of this word.
     pub const fn bits(self) -> u32 {
         self.0
     }
-    /// `(tail, 0, 1)`: held, with this queue.
+    /// Returns `(tail, 0, 1)`: held, with this queue.
     pub const fn held_with_tail(tail: TailCode) -> Self {
         Self((tail.bits() as u32) << TAIL_SHIFT | LOCKED as u32)
     }
-    /// This lower half, with this queue.
+    /// Returns the word with this queue and this lower half.
     pub const fn with_tail(tail: TailCode, lower_half: u16) -> Self {
         Self((tail.bits() as u32) << TAIL_SHIFT | lower_half as u32)
     }
-    /// `(pending, locked)`.
+    /// Returns the lower half, `(pending, locked)`.
     pub const fn lower_half(self) -> u16 {
         self.0 as u16
     }
-    /// The newest waiter in the queue.
+    /// Returns the newest waiter in the queue.
     pub const fn tail(self) -> TailCode {
         TailCode::from_bits((self.0 >> TAIL_SHIFT) as u16)
     }
@@ -73,19 +73,19 @@ impl Word {
     pub const fn is_locked(self) -> bool {
         self.0 & LOCKED_MASK != 0
     }
-    /// `(*, 0, 0)`: the head of the queue may take the lock.
+    /// Returns `true` if this is `(*, 0, 0)`: the head of the queue may take the lock.
     pub const fn is_free_for_head(self) -> bool {
         self.0 & LOCKED_PENDING_MASK == 0
     }
-    /// `(0, 0, *)`: nobody waits.
+    /// Returns `true` if this is `(0, 0, *)`: no thread waits.
     pub const fn has_no_waiter(self) -> bool {
         self.0 & !LOCKED_MASK == 0
     }
-    /// The word without queue and pending bit, and so without a head that sleeps.
+    /// Returns the word without the queue and the pending bit, and so without a head that sleeps.
     pub const fn without_waiters(self) -> Self {
         if self.is_locked() { Self::HELD } else { Self::FREE }
     }
-    /// The word without the pending bit.
+    /// Returns the word without the pending bit.
     pub const fn without_pending(self) -> Self {
         Self(self.0 & !PENDING_MASK)
     }

@@ -1,6 +1,6 @@
 //! Queues of spinning waiters: their nodes, the links between nodes, and the waits for a link or a grant.
 //!
-//! Every lock with a queue stands on this: the queued spinlocks, the mutex for programs and the queue of optimistic
+//! Every lock with a queue uses this module: the queued spinlocks, the mutex for programs and the queue of optimistic
 //! spinners.
 
 mod link;
@@ -15,7 +15,7 @@ pub use patience::{Patience, SPIN_NS, UNTIL_OVER};
 
 use crate::platform::{Barriers, Cells, Clock, Counters, Placement, QueueNodes};
 
-/// What a lock asks for whose waiters spin, in a queue or not.
+/// The operations that a lock asks for if its waiters spin, in a queue or not.
 pub trait QueuePlatform:
     Cells + Barriers + QueueNodes<Node = QNode<Self>> + Placement + Clock + Counters
 {

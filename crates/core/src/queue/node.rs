@@ -1,7 +1,7 @@
 //! The queue node that all queued locks share, and its name in a lock word.
 //!
-//! A node is 64 bytes and zero when fresh. Policies are stateless types over this one layout, so
-//! that a lock stays four bytes whatever its policy:
+//! A node is 64 bytes long and zero when fresh. Policies are stateless types over this one layout, so that a lock has
+//! four bytes with every policy:
 //!
 //! ```text
 //! byte  0        4        8        12       16               24      28      32       36
@@ -16,38 +16,39 @@
 //!       waiting          spinners' queue  sleepers' list
 //! ```
 //!
-//! `next` and `locked` are the MCS part: who is behind me, and am I the head. `numa`, `intra` and `since_ns` belong
-//! to CNA and to succession in two levels, which also uses `prev`. `claim` and `cpu` belong to the platform that
-//! hands nodes out, `random` to the thread that uses the node. `state`, `kick` and `kicked` belong to the waiting
-//! policies that sleep, `prev` to the queue of optimistic spinners, which one may leave, `thread` to the list of
-//! sleepers of `kernel_mutex`. The lists of the reference locks whose waiters sleep use `next`, `prev` and `kick`,
-//! too.
+//! `next` and `locked` are the MCS part: they name the waiter behind this one, and say if this one is the head. `numa`,
+//! `intra` and `since_ns` belong to CNA and to succession in two levels, which also uses `prev`. `claim` and `cpu`
+//! belong to the platform that hands nodes out, `random` to the thread that uses the node. `state`, `kick` and `kicked`
+//! belong to the waiting policies that sleep, `prev` belongs to the queue of optimistic spinners, which a waiter may
+//! leave, and `thread` to the list of sleepers of `kernel_mutex`. The lists of the reference locks whose waiters sleep
+//! use `next`, `prev` and `kick`, too.
 
 use crate::platform::{Cells, ConstCells, ConstZeroed, NodeId, QueueNodes, Zeroed};
 use core::sync::atomic::AtomicU32 as Private;
 
-/// Nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
+/// The number of nodes per CPU in the kernel's encoding: task, softirq, hardirq, NMI.
 pub const NODES_PER_CPU: u16 = 4;
 
 impl NodeId {
-    /// Its name in the upper half of a lock word; never below 4, so 0 can mean nobody.
+    /// Returns the name of the node in the upper half of a lock word. It is never below 4, so 0 can mean that there is
+    /// no waiter.
     pub const fn code(self) -> TailCode {
         TailCode(self.number() + NODES_PER_CPU)
     }
 }
 
-/// The upper half of a lock word: a node, or nobody.
+/// The upper half of a lock word: it names a node, or none.
 ///
-/// `(cpu + 1) << 2 | index`, which is the node's number plus four. 0 is nobody; 1 to 3 name
-/// nothing and are never written.
+/// `(cpu + 1) << 2 | index`, which is the number of the node plus four. 0 names none; 1 to 3 name nothing and are never
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TailCode(u16);
 
 impl TailCode {
-    /// Nobody.
+    /// The code that names no node.
     pub const NONE: Self = Self(0);
 
-    /// The code of a node, if any.
+    /// Returns the code of a node, or of none.
     pub const fn of(node: Option<NodeId>) -> Self {
         match node {
             Some(id) => id.code(),
@@ -55,19 +56,19 @@ impl TailCode {
         }
     }
 
-    /// The code in these bits.
+    /// Returns the code with these bits.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
-    /// The bits of this code.
+    /// Returns the bits of this code.
     pub const fn bits(self) -> u16 {
         self.0
     }
-    /// The node named, or node 0 for a code that names none: never panics.
+    /// Returns the node that the code names, or node 0 if it names none. It never panics.
     pub const fn node_or_first(self) -> NodeId {
         NodeId::new(self.0.saturating_sub(NODES_PER_CPU))
     }
-    /// The node named, if any.
+    /// Returns the node that the code names, if any.
     pub const fn node(self) -> Option<NodeId> {
         match self.0.checked_sub(NODES_PER_CPU) {
             Some(number) => Some(NodeId::new(number)),
@@ -85,39 +86,40 @@ pub struct QNode<P: Cells> {
     /// the upper half, of the secondary queue that comes with it. 2: the queue dissolves (`qspinlock::resilient`).
     /// 3: its waiter has left (`qspinlock::timed`).
     pub locked: P::U32,
-    /// NUMA nodes: what the waiter stands for now in the low half, where it really is in the high
-    /// half.
+    /// NUMA nodes: the low half is the node that the waiter stands for now, the high half is the node on which it
+    /// really is.
     pub numa: P::U32,
-    /// Handoffs within the NUMA node since the secondary queue was last empty.
+    /// The number of handoffs within the NUMA node since the secondary queue was last empty.
     pub intra_count: P::U32,
-    /// When the secondary queue was last empty, in nanoseconds; 0 when it is empty. In two levels, of the first waiter
-    /// of a list: the link to the first one of the list behind, or 0.
+    /// The time at which the secondary queue was last empty, in nanoseconds; 0 when it is empty. In two levels, for the
+    /// first waiter of a list: the link to the first one of the list behind, or 0.
     pub since_ns: P::U64,
-    /// For the platform's `claim_node`; locks do not touch it.
+    /// It is for the platform's `claim_node`; locks do not touch it.
     pub claim: Private,
-    /// For the platform: the CPU its thread was last seen on. Locks do not touch it.
+    /// The CPU on which its thread was last seen. It is for the platform; locks do not touch it.
     pub cpu: Private,
-    /// State of a random number generator, for the thread that has claimed the node.
+    /// The state of a random number generator, for the thread that has claimed the node.
     pub random: Private,
-    /// What the waiter does, for the owner and for the waiter behind it: see `qspinlock::pv`.
+    /// The state of the waiter, for the owner and for the waiter behind it: see `qspinlock::pv`.
     pub state: P::U32,
-    /// When it was kicked, in nanoseconds, the lower half: only to be counted.
+    /// The lower half of the time at which it was kicked, in nanoseconds. It is only used for counting.
     pub kicked: Private,
-    /// What it sleeps on: 1 once it was kicked. Other values are of the one lock whose waiter it is, and the waiter
-    /// puts 0 back: see `qspinlock::pv`.
+    /// The word on which it sleeps: 1 once it was kicked. Other values belong to the one lock whose waiter it is, and
+    /// the waiter puts 0 back: see `qspinlock::pv`.
     pub kick: P::U32,
-    /// Tail code of the waiter in front; 0 for the head. See `osq`. In two levels, of the first waiter of a list: the
-    /// link to its last one.
+    /// The tail code of the waiter in front; 0 for the head. See `osq`. In two levels, for the first waiter of a list:
+    /// the link to its last one.
     pub prev: P::U32,
     /// The number of its thread, for a release that hands the lock to it. See `kernel_mutex`.
     pub thread: P::U64,
 }
 
 impl<P: Cells> QNode<P> {
-    /// A fresh node.
+    /// Returns a fresh node.
     ///
     /// # Safety
-    /// It is for the storage of a platform that hands out nodes: who has a reference to a node may act as its waiter.
+    /// It is for the storage of a platform that hands out nodes: a thread that has a reference to a node may act as its
+    /// waiter.
     pub unsafe fn new() -> Self {
         Self {
             next: Zeroed::zeroed(),
@@ -138,7 +140,7 @@ impl<P: Cells> QNode<P> {
 }
 
 impl<P: ConstCells> QNode<P> {
-    /// A fresh node, in a constant.
+    /// Returns a fresh node, in a constant.
     ///
     /// # Safety
     /// As for [`new`](Self::new).
@@ -161,7 +163,7 @@ impl<P: ConstCells> QNode<P> {
     }
 }
 
-/// The node `id`, for as long as a lock operation lasts.
+/// Returns the node `id`, for as long as a lock operation lasts.
 #[inline]
 pub fn node<'a, P: QueueNodes<Node = QNode<P>>>(id: NodeId) -> &'a QNode<P> {
     // SAFETY: by the contract of `QueueNodes::node` the storage of a node that was ever claimed

@@ -1,46 +1,47 @@
-//! How long a thread spins, and how often it looks meanwhile.
+//! The time that a thread spins, and the pauses between its looks meanwhile.
 
 use super::QueuePlatform;
 use crate::platform::{Bound, SchedulerHints};
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 
-/// How long a thread spins before it sleeps: what it costs to put a thread to sleep and to wake it.
-/// A thread that spins that long without success has wasted no more than twice what sleeping at once would have cost.
+/// The time that a thread spins before it sleeps, in nanoseconds. It is the cost of putting a thread to sleep and
+/// waking it. So a thread that spins that long without success has spent no more than twice the cost of sleeping at
+/// once.
 pub const SPIN_NS: u64 = 10_000;
-/// The first pause, if nothing else is said.
+/// The length of the first pause, unless another one is given.
 const FIRST_PAUSES: u32 = 8;
-/// A pause of this many is timed: before that, most waits end before a clock is worth its time.
+/// Pauses from this length on are timed. Most waits end before that, and a look at the clock would not pay.
 const TIMED_PAUSES: u32 = 32;
-/// A pause that takes this long is not made longer. What a look costs the owner, a few transfers of a
-/// cache line, is little of that; and who waits looks too late by less than it has waited.
+/// A pause that takes this long is not made longer. A look costs the owner a few transfers of a cache line, which is
+/// little of that time. And a waiter looks too late by less time than it has waited.
 const LONG_PAUSE_NS: u64 = 2_000;
-/// Nor is one of this many, where the clock hardly moves.
+/// A pause of this length is not made longer either: it is for machines whose clock hardly moves.
 const PAUSES_MAX: u32 = 1 << 10;
 
-/// A look after every pause, until the one who pauses says that it is over.
+/// A look after every pause, until the caller's pause says that it is over.
 pub const UNTIL_OVER: Bound = Bound::until_stopped(1);
 
-/// The back-off of one thread: pauses that double until they are long, and then a time to spin.
+/// The back-off of one thread. Its pauses double until they are long, and then it spins for some time.
 pub struct Patience<P: QueuePlatform + SchedulerHints> {
     pauses: u32,
-    /// How many are left, whatever they take.
+    /// The number of pauses that are left, no matter how long they take.
     left: u64,
     kind: Kind,
-    /// When the last pause ended, once they are timed.
+    /// The time at which the last pause ended, once pauses are timed.
     paused_ns: Option<u64>,
-    /// When it is over, once the pauses are long.
+    /// The time at which the back-off is over, once the pauses are long.
     until_ns: Option<u64>,
     _platform: PhantomData<P>,
 }
 
 #[derive(PartialEq, Eq)]
 enum Kind {
-    /// Over when the pauses are long.
+    /// It is over when the pauses are long.
     Short,
-    /// For [`SPIN_NS`] more.
+    /// It goes on for [`SPIN_NS`] more.
     Seated,
-    /// The same, if there is a place to spin in; it is given back afterwards.
+    /// It goes on for [`SPIN_NS`] more if there is a place to spin in, which it gives back afterwards.
     Long,
 }
 
@@ -50,23 +51,23 @@ impl<P: QueuePlatform + SchedulerHints> Patience<P> {
         let left = of_thread.or_else(|| P::tunable(Tunable::spin_pauses)).unwrap_or(u64::MAX);
         Self { pauses, left, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
     }
-    /// A few pauses, some microseconds in all.
+    /// Returns a back-off of a few pauses, some microseconds in all.
     pub fn short() -> Self {
         Self::short_from(FIRST_PAUSES)
     }
-    /// The same, with `pauses` as the first.
+    /// As [`short`](Self::short), but `pauses` is the length of the first pause.
     pub fn short_from(pauses: u32) -> Self {
         Self::new(Kind::Short, pauses)
     }
-    /// [`SPIN_NS`], for a thread that has a place to spin in.
+    /// Returns a back-off of a few pauses and [`SPIN_NS`], for a thread that has a place to spin in.
     pub fn seated() -> Self {
         Self::new(Kind::Seated, FIRST_PAUSES)
     }
-    /// A few pauses, and [`SPIN_NS`] if there is a place to spin in.
+    /// Returns a back-off of a few pauses, and of [`SPIN_NS`] more if there is a place to spin in.
     pub fn long() -> Self {
         Self::new(Kind::Long, FIRST_PAUSES)
     }
-    /// Pauses. Returns `true` if it is over.
+    /// Pauses. Returns `true` if the back-off is over.
     pub fn pause(&mut self) -> bool {
         if self.left == 0 {
             return true;

@@ -1,25 +1,26 @@
-//! How threads claim the slots in which they read, and what becomes of these in a forked child.
+//! Claims of the slots in which threads read, and the fate of these slots in a forked child.
 //!
-//! A thread keeps its slot until it ends, and nothing happens when it does: a thread that needs a slot looks for one
-//! whose thread no longer exists, each time the number of slots in use would double. So writers look at no more than
-//! twice as many slots as there were readers at once, and at a few at least.
+//! A thread keeps its slot until it ends, and nothing happens to the slot then. Instead, each time the number of slots
+//! in use would double, a thread that needs one looks for a slot whose thread no longer exists. So writers look at a
+//! few slots at least, and at no more than twice as many as there were readers at once.
 //!
-//! A slot has the fork epoch in which it was claimed. Those of an earlier epoch than the *life* of the process do not
-//! count. A handler of `pthread_atfork` begins a new life in a forked child: the slots of the parent's other threads do
-//! not count in it, and that of the thread that forked is carried over. Where no handler ran, in a child made by
-//! `_Fork` or by the system call, the child goes on with the parent's life: each thread keeps its slot, and a lock that
-//! another thread read in its slot at that moment stays read, as any lock does that another thread held. A handler that
-//! another library registered earlier runs in such a child, too. What it reads in a slot, and what the threads read
-//! that it starts, counts in the new life: their slots have the epoch of the child.
+//! A slot has the fork epoch in which it was claimed. Slots of an earlier epoch than the *life* of the process do not
+//! count. A handler of `pthread_atfork` begins a new life in a forked child. The slots of the parent's other threads do
+//! not count in that life, and the slot of the thread that forked is carried over. No handler runs in a child that is
+//! made by `_Fork` or by the system call. Such a child goes on with the parent's life. Each thread keeps its slot. A
+//! lock that another thread read in its slot at that moment stays read, just as any lock that another thread held stays
+//! held. A handler that another library registered earlier runs before ours, while the child still has the parent's
+//! life. It may read in a slot, and so may threads that it starts. These reads count in the new life, too: their slots
+//! have the epoch of the child.
 //!
 //! The epoch is asked for before a slot is claimed and before the handler is registered. The first question in a child
-//! would be too late: it cannot be told from the first one in a process that was never forked.
+//! would be too late: it looks like the first one in a process that was never forked.
 //!
 //! The number of a thread means nothing in another process. So the kernel is asked only about owners of this epoch. An
 //! owner of an earlier epoch is gone if a life has begun since, and otherwise it keeps its slot.
 //!
-//! The words are plain atomics on every platform. A simulated thread makes a claim in one step, except for what it
-//! looks at or clears in the slot itself.
+//! The words are plain atomics on every platform. A simulated thread makes a claim in one step, except for its looks at
+//! the slot itself and the stores that clear it.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -31,71 +32,72 @@ use crate::platform::Cells;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
-/// What a process keeps about its slots, what the calling thread keeps, and what both ask the kernel. Words and values
-/// are 0 at first. A child has those of its parent.
+/// The data that a process keeps about its slots, the data of the calling thread, and the questions of both to the
+/// kernel. Words and values are 0 at first. A child has those of its parent.
 pub trait Process {
     /// The platform whose slots these are.
     type Platform: Cells;
-    /// This many are claimed before a thread looks for threads that have ended.
+    /// The number of slots that are claimed before a thread looks for threads that have ended.
     const FEW: usize;
-    /// How many slots a search looks at, once all were claimed: each look is a system call.
+    /// The number of slots that a search looks at, once all were claimed. Each look is a system call.
     const LOOKS_MAX: usize;
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     fn slots_max(&self) -> usize;
-    /// A slot; `at` is below [`slots_max`](Self::slots_max), here and below.
+    /// Returns a slot. Here and below, `at` is less than [`slots_max`](Self::slots_max).
     fn slot(&self, at: usize) -> &ReaderSlot<Self::Platform>;
-    /// The table of locks that belongs to a slot.
+    /// Returns the table of locks that belongs to a slot.
     fn held(&self, at: usize) -> &HeldTable<Self::Platform>;
-    /// The fork epoch of the slot's owner, how often it has changed hands, and the number of its thread. 0: a
-    /// thread is about to have it.
+    /// Returns the word of a slot's owner: its fork epoch, the number of times that the slot has changed hands, and the
+    /// number of the owner's thread. 0: a thread is about to take the slot.
     fn owner(&self, at: usize) -> &AtomicU64;
-    /// How many slots were ever claimed.
+    /// Returns the number of slots that were ever claimed.
     fn used(&self) -> &AtomicUsize;
-    /// Where the next search for a slot begins, once all were claimed.
+    /// Returns the place at which the next search for a slot begins, once all were claimed.
     fn next(&self) -> &AtomicUsize;
-    /// How often a thread has claimed a slot, if other copies of this code may do so in the same process.
+    /// Returns the number of times that a thread has claimed a slot, if other copies of this code may do so in this
+    /// process.
     fn claims(&self) -> Option<&AtomicU32> {
         None
     }
-    /// The life of the process: the fork epoch of the child in which the handler ran last in the upper half, the slot
-    /// that was carried over there in the lower, plus one.
+    /// Returns the life of the process. The upper half is the fork epoch of the child in which the handler ran last.
+    /// The lower half is the slot that was carried over there, plus one.
     fn life(&self) -> &AtomicU64;
-    /// The slot of the calling thread, if it has one.
+    /// Returns the slot of the calling thread, if it has one.
     fn mine(&self) -> Option<usize>;
-    /// Sets that.
+    /// Sets the slot of the calling thread.
     fn set_mine(&self, at: Option<usize>);
-    /// The fork epoch in which the calling thread found no slot, plus one, and in the lower half the number of claims
-    /// until then.
+    /// Returns, in the upper half, the fork epoch in which the calling thread found no slot, plus one; in the lower
+    /// half the number of claims until then.
     fn found_none(&self) -> u64;
-    /// Sets that.
+    /// Sets the value of [`found_none`](Self::found_none).
     fn set_found_none(&self, as_found: u64);
-    /// How often the process was forked since its first ancestor asked.
+    /// Returns the number of times that the process was forked since its first ancestor asked.
     fn epoch(&self) -> u32;
-    /// The number of the calling thread, as the kernel counts threads.
+    /// Returns the number of the calling thread, as the kernel counts threads.
     fn thread_number(&self) -> u32;
     /// Returns `true` if the kernel says that it knows no thread of that number.
     fn is_gone(&self, thread: u32) -> bool;
-    /// Lets [`begin_life`] run in children that are made by `fork`, if that is not so yet.
+    /// Makes [`begin_life`] run in children that are made by `fork`, if it does not yet.
     fn handle_forks(&self);
 }
 
-/// Once changed hands.
+/// One adoption in the word of an owner: the slot has changed hands once more.
 pub const ADOPTED: u64 = 1 << 22;
-/// How often it was adopted.
+/// The bits in the word of an owner that count adoptions.
 pub const ADOPTIONS: u64 = (1 << 32) - ADOPTED;
 
-/// The fork epoch in which an owner claimed its slot, or in which a life began.
+/// Returns the fork epoch in which an owner claimed its slot, or in which a life began.
 pub fn epoch_of(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-/// The number of an owner. The kernel has no greater ones.
+/// Returns the number of an owner's thread. The kernel has no greater numbers.
 pub fn number_in(owner: u64) -> u32 {
     (owner & (ADOPTED - 1)) as u32
 }
 
-/// Returns `true` if the slot `at` is a thread's of this process life.
+/// Returns `true` if the slot `at` belongs to a thread of this process life.
 pub fn is_of_this_life(process: &impl Process, at: usize) -> bool {
     // ordering: Relaxed; only a hint, or after the heavy barrier of the caller, V2.
     is_owner_of_this_life(process, at, process.owner(at).load(Relaxed))
@@ -112,12 +114,12 @@ fn life_of(process: &impl Process) -> u64 {
     process.life().load(Relaxed)
 }
 
-/// The caller, as the owner of a slot.
+/// Returns the word that names the caller as the owner of a slot.
 pub fn owner(process: &impl Process) -> u64 {
     u64::from(process.epoch()) << 32 | u64::from(process.thread_number())
 }
 
-/// Before the first claim: a child that is forked later knows that it is one.
+/// Prepares the process for its first claim, so that a child that is forked later knows that it is a child.
 pub fn prepare(process: &impl Process) {
     // For `begin_life`.
     process.epoch();
@@ -127,10 +129,10 @@ pub fn prepare(process: &impl Process) {
 /// Claims a slot for the calling thread, which has none. `None` if there is none left.
 pub fn claim<S: Process>(process: &S) -> Option<usize> {
     let this_epoch = u64::from(process.epoch()) + 1;
-    // ordering: Relaxed; what the caller has claimed itself, by another copy, is counted.
+    // ordering: Relaxed; the claims that the caller itself has made by another copy are counted.
     let claims = process.claims().map_or(0, |claims| claims.load(Relaxed));
     let as_found = this_epoch << 32 | u64::from(claims);
-    // No system call for a thread that has none, unless another copy of this library may have found it one.
+    // A thread without a slot makes no system call here, unless another copy of this library may have found it one.
     if process.found_none() == as_found {
         return None;
     }
@@ -171,22 +173,25 @@ pub fn claim<S: Process>(process: &S) -> Option<usize> {
     mine
 }
 
-/// The slot that the caller has claimed by another copy of this library: it is to have one slot, in which each copy
-/// finds what it reads. Or one that it finds after a thread that had its number.
+/// Takes over the slot that the caller has claimed by another copy of this library. A thread is to have one slot, in
+/// which each copy finds the locks that it reads. It may also be the slot of a thread that has ended and had the
+/// caller's number.
 fn of_other_copy(process: &impl Process, me: u64, used: usize) -> Option<usize> {
     process.claims()?;
     let slots = process.slots_max();
     (0..used).find(|at| adopt(process, at % slots, me))
 }
 
-/// The caller, as the owner of a slot that has been `owner`'s in the same life. It is another number also if the caller
-/// has that of an earlier owner: a thread that saw that one may still be about to take the slot.
+/// Returns the word that names the caller as the owner of a slot that has been `owner`'s in this life. The word is a
+/// new one even if the caller has the number of an earlier owner: a thread that saw that owner may still be about to
+/// take the slot.
 pub fn after(owner: u64, me: u64) -> u64 {
     me | owner.wrapping_add(ADOPTED) & ADOPTIONS
 }
 
-/// Takes a slot that says that it is the caller's. Returns `true` if it did. The owner changes by that: a thread that
-/// saw it before the caller began, and found then that no thread had this number, can no longer take the slot.
+/// Takes a slot that says that it is the caller's. Returns `true` if it did. This changes the word of the owner. So a
+/// thread that saw the old word before the caller began, and then found that no thread had this number, can no longer
+/// take the slot.
 pub fn adopt(process: &impl Process, at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = process.owner(at).load(Relaxed);
@@ -197,12 +202,12 @@ pub fn adopt(process: &impl Process, at: usize, me: u64) -> bool {
     owner & !ADOPTIONS == me && takes()
 }
 
-/// Takes the first slot that nobody ever had.
+/// Takes the first slot that no thread ever had.
 pub fn append(process: &impl Process, me: u64) -> Option<usize> {
     let slots = process.slots_max();
     let more = |used| (used < slots).then_some(used + 1);
-    // ordering: Relaxed; ordered by the barriers of V2. On failure Relaxed: the same.
-    // The bound costs an instruction and no branch where there are a power of two.
+    // ordering: Relaxed; ordered by the barriers of V2. On failure Relaxed: ordered by them, too. The bound costs an
+    // instruction and no branch if the number of slots is a power of two.
     let at = process.used().fetch_update(Relaxed, Relaxed, more).ok()? % slots;
     // ordering: Relaxed; ordered by the barriers of V2.
     process.owner(at).store(me, Relaxed);
@@ -216,8 +221,8 @@ pub fn reclaim(process: &impl Process, at: usize, me: u64) -> bool {
     if owner != 0 && !is_owner_of_this_life(process, at, owner) {
         return inherit(process, at, owner, me);
     }
-    // An owner of an earlier epoch: in a child without a handler. The thread that forked has another number than its
-    // slot says.
+    // The owner is of an earlier epoch, so this is a child without a handler. The thread that forked has another number
+    // than its slot says.
     if epoch_of(owner) != epoch_of(me) {
         return false;
     }
@@ -229,7 +234,7 @@ pub fn reclaim(process: &impl Process, at: usize, me: u64) -> bool {
         && process.owner(at).compare_exchange(owner, after(owner, me), Relaxed, Relaxed).is_ok()
 }
 
-/// Takes the slot of a thread of an earlier life, with what it has left in it. Returns `true` if it did.
+/// Takes the slot of a thread of an earlier life, and clears what that thread has left in it. Returns `true` if it did.
 fn inherit(process: &impl Process, at: usize, owner: u64, me: u64) -> bool {
     // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by the fork. On failure Relaxed:
     // the failure value is not used.
@@ -242,8 +247,8 @@ fn inherit(process: &impl Process, at: usize, owner: u64, me: u64) -> bool {
     is_ours
 }
 
-/// In a forked child: a life begins, with the slot of the thread that forked. There are other threads only if another
-/// library's handler has started them. Each copy of this library has such a handler, and not each of them a slot.
+/// Begins a life in a forked child, with the slot of the thread that forked. There are other threads only if another
+/// library's handler has started them. Each copy of this library has such a handler, but not each copy has a slot.
 pub fn begin_life(process: &impl Process) {
     let epoch = process.epoch();
     let mine = process.mine();
@@ -253,7 +258,7 @@ pub fn begin_life(process: &impl Process) {
         process.life().store(u64::from(epoch) << 32 | carried, Relaxed);
     }
     if let Some(at) = mine {
-        // ordering: Relaxed; the slot is of this life already. Those who look for its thread find the right number.
+        // ordering: Relaxed; the slot is of this life already. Threads that look for its owner find the right number.
         process.owner(at).store(owner(process), Relaxed);
     }
 }

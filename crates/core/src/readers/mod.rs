@@ -1,4 +1,4 @@
-//! Memory in which a thread says what it reads, so that readers share no cache line.
+//! Memory in which a thread says which locks it reads, so that readers share no cache line.
 
 pub mod claims;
 mod slot;

@@ -1,4 +1,4 @@
-//! A thread's slot: what it reads, said where only it writes.
+//! The slot of a thread. Only the thread writes it, and says there which locks it reads.
 //!
 //! ```text
 //!  entry   63                             1     0
@@ -10,19 +10,18 @@
 //! | entry | means | moved by its thread |
 //! |---|---|---|
 //! | 0 | nothing | a reader that is about to look at the mode, to unconfirmed |
-//! | unconfirmed | somebody may read, and does not know it yet | after its look at the mode, to confirmed or 0 |
+//! | unconfirmed | the thread may read the lock, but does not know it yet | after its look at the mode, to confirmed or 0 |
 //! | confirmed | the thread reads the lock | the last of its readers, to 0 |
 //!
-//! The number of a lock is never used again, so an entry of a guard that was forgotten says nothing about a lock that
-//! comes to lie at the same address. A signal handler that interrupts its thread in between does not trust an
-//! unconfirmed entry. Next to each entry is its *depth*: how often the thread reads the lock in addition to the first
-//! time.
+//! The number of a lock is never used again. So if a guard was forgotten, its entry says nothing about a lock that
+//! later lies at the same address. A signal handler that interrupts its thread in between does not trust an unconfirmed
+//! entry. Next to each entry is its *depth*: how often the thread reads the lock in addition to the first time.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | B1 | a reader's entry, then a light barrier; `mode` off, then a heavy barrier | `mode`, looked at by the reader after its barrier; the entry, looked at by the writer | nothing but itself: the litmus is in the documentation of `percpu_rwlock` |
 //! | B2 | `entry.store` in `clear`, Release | the entry, looked at by the writer, Acquire | that the reader has finished reading |
-//! | B3 | the same, then a light barrier; `wanted`, then a heavy barrier | `wanted`, looked at by the reader after its barrier; the entry, looked at by the writer | nothing but itself: the same litmus |
+//! | B3 | the store of B2, then a light barrier; `wanted`, then a heavy barrier | `wanted`, looked at by the reader after its barrier; the entry, looked at by the writer | nothing but itself: the litmus of B1 |
 //! | B5 | `changes` one more in `tell_writers`, Release | `changes`, looked at by a writer before it looks at the entry, Acquire | that the entry is clear: a writer that sees the new count does not sleep for the old entry |
 
 use crate::park::ParkPlatform;
@@ -33,30 +32,30 @@ use crate::queue::SPIN_NS;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// What a lock asks for whose readers have slots.
+/// The operations that a lock asks for if its readers have slots.
 pub trait ReaderPlatform: ParkPlatform + ReaderSlots<Slot = ReaderSlot<Self>> {}
 impl<P: ParkPlatform + ReaderSlots<Slot = ReaderSlot<P>>> ReaderPlatform for P {}
 
-/// How many locks a thread reads in its slot at the same time.
+/// The number of locks that a thread can read in its slot at the same time.
 const ENTRIES: usize = 4;
-/// In an entry: the thread has looked at the mode since and reads.
+/// A bit of an entry: the thread has looked at the mode since and reads.
 const CONFIRMED: u64 = 1;
 
-/// What one thread reads. Its owner writes the entries, everybody reads them.
+/// The locks that one thread reads. Its owner writes the entries, and all threads read them.
 #[repr(C, align(128))]
 pub struct ReaderSlot<P: Cells> {
     entries: [P::U64; ENTRIES],
-    /// How deep it reads what the entries say. Its owner's alone.
+    /// The depth of each entry. Only the owner uses it.
     depths: [Private; ENTRIES],
-    /// How many writers sleep until an entry changes, in the lower half, and the fork epoch of their process in the
-    /// upper. 0: none.
+    /// The number of writers that sleep until an entry changes, in the lower half, and the fork epoch of their process
+    /// in the upper half. 0: no writer sleeps.
     wanted: P::U64,
-    /// What they sleep on: counts the changes that somebody waited for.
+    /// The word on which these writers sleep. It counts the changes that a writer waited for.
     changes: P::U32,
 }
 
 impl<P: Cells> ReaderSlot<P> {
-    /// An empty one.
+    /// Returns an empty slot.
     pub fn new() -> Self {
         Self {
             entries: core::array::from_fn(|_| Zeroed::zeroed()),
@@ -65,18 +64,19 @@ impl<P: Cells> ReaderSlot<P> {
             changes: Zeroed::zeroed(),
         }
     }
-    /// Forgets what its last owner read, and the writers that waited for it: none of them exists in this process.
+    /// Forgets the locks that the last owner read, and the writers that waited for it: these threads do not exist in
+    /// this process.
     pub fn clear_all(&self) {
         for (entry, depth) in self.entries.iter().zip(&self.depths) {
             // ordering: Relaxed; nothing is read through it.
             entry.store(0, Relaxed);
-            // ordering: Relaxed; its owner's alone.
+            // ordering: Relaxed; only the owner uses it.
             depth.store(0, Relaxed);
         }
         // ordering: Relaxed; nothing is read through it.
         self.wanted.store(0, Relaxed);
     }
-    /// Returns `true` if its owner reads nothing in it, and nobody waits for it.
+    /// Returns `true` if the owner reads no lock in the slot, and no writer waits for it.
     pub fn is_empty(&self) -> bool {
         // ordering: Relaxed; only a hint.
         let is_clear = |entry: &P::U64| entry.load(Relaxed) == 0;
@@ -92,7 +92,7 @@ impl<P: Cells> Default for ReaderSlot<P> {
 }
 
 impl<P: ConstCells> ReaderSlot<P> {
-    /// An empty one, in a constant.
+    /// An empty slot, as a constant.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self = Self {
         entries: [ConstZeroed::ZEROED; ENTRIES],
@@ -108,8 +108,8 @@ fn is_clear(said: u64, name: u64) -> bool {
 }
 
 impl<P: ReaderPlatform> ReaderSlot<P> {
-    /// The owner of the slot begins to read `name`, if `may_read` says so when its entry is written. Returns `true` if
-    /// it does.
+    /// Begins to read `name` if `may_read` allows it after the entry is written. Returns `true` if the caller, the
+    /// owner of the slot, reads now.
     #[inline(always)]
     pub fn read(&self, name: u64, may_read: impl FnOnce() -> bool) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
@@ -141,7 +141,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         free.is_some_and(|free| self.read_in(free, name, may_read))
     }
 
-    /// The owner of the slot reads `name` once more, if it does already and can count it. Returns `true` if it does.
+    /// Reads `name` once more, if the owner of the slot reads it already and can count it. Returns `true` if it does.
     pub fn read_again(&self, name: u64) -> bool {
         self.entry_of(name, |depth| depth < P::DEPTH_MAX).is_some_and(|at| {
             self.set_depth(at, self.depth(at) + 1);
@@ -149,12 +149,12 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         })
     }
 
-    /// Returns `true` if the owner of the slot reads `name` as often as it can count.
+    /// Returns `true` if the owner of the slot reads `name` as many times as the slot can count.
     pub fn is_full(&self, name: u64) -> bool {
         self.entry_of(name, |depth| depth >= P::DEPTH_MAX).is_some()
     }
 
-    /// The owner of the slot reads `name` once less. Returns `true` if it did in its slot.
+    /// Ends one read of `name` by the owner of the slot. Returns `true` if the owner read it in the slot.
     #[inline(always)]
     pub fn unread(&self, name: u64) -> bool {
         // ordering: Relaxed; only its owner, the caller, writes it.
@@ -175,7 +175,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         true
     }
 
-    /// An entry that says that its owner reads `name`, so deep that it pleases.
+    /// Finds an entry that says that the owner reads `name`, and whose depth `pleases`.
     fn entry_of(&self, name: u64, pleases: impl Fn(u32) -> bool) -> Option<usize> {
         self.entries.iter().enumerate().position(|(at, entry)| {
             // ordering: Relaxed; only its owner, the caller, writes it.
@@ -184,7 +184,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
     }
     #[inline(always)]
     fn depth(&self, at: usize) -> u32 {
-        // ordering: Relaxed; its owner's alone.
+        // ordering: Relaxed; only the owner uses it.
         self.depths[at].load(Relaxed)
     }
     fn set_depth(&self, at: usize, depth: u32) {
@@ -192,7 +192,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         self.depths[at].store(depth, Relaxed);
     }
 
-    /// The owner of the slot no longer reads what this entry says. The lock may not exist after it.
+    /// Clears an entry: the owner of the slot no longer reads that lock. The lock may not exist afterwards.
     #[inline(always)]
     fn clear(&self, entry: &P::U64) {
         // ordering: Release; B2.
@@ -228,7 +228,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         self.entries.iter().all(|entry| is_clear(entry.load(Acquire), name))
     }
 
-    /// Waits until no entry names `name`; `false` if the deadline passed before.
+    /// Waits until no entry names `name`. Returns `false` if the deadline passed before.
     pub fn await_clear(&self, name: u64, deadline_ns: Option<u64>) -> bool {
         self.entries.iter().all(|entry| self.await_entry(entry, name, deadline_ns))
     }
@@ -244,7 +244,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         // ordering: heavy barrier; B3.
         P::heavy_barrier();
         let is_gone = loop {
-            // ordering: Acquire; B5. If it is an old one the sleep ends at once.
+            // ordering: Acquire; B5. If the value is old, the sleep ends at once.
             let changes = self.changes.load(Acquire);
             // ordering: Acquire; B2.
             let said = entry.load(Acquire);
@@ -264,7 +264,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
         is_gone
     }
 
-    /// Changes the count of writers that sleep. Those of a parent of this process are none here.
+    /// Changes the count of writers that sleep. The writers of a parent of this process do not count.
     fn count_writers(&self, change: impl Fn(u32) -> u32) {
         let epoch = u64::from(P::epoch()) << 32;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -282,7 +282,7 @@ impl<P: ReaderPlatform> ReaderSlot<P> {
     }
 }
 
-/// How many writers of this process `wanted` counts.
+/// Returns the number of writers of this process that `wanted` counts.
 fn writers_in<P: ReaderPlatform>(wanted: u64) -> u32 {
     if wanted >> 32 == u64::from(P::epoch()) { wanted as u32 } else { 0 }
 }
