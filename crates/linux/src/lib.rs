@@ -1,4 +1,4 @@
-//! The Linux kernel's scalable locks, written anew, for programs: as they were posted, and as they came later.
+//! The Linux kernel's scalable locks, written anew for programs: each as it was posted, and in later versions.
 //!
 //! A *preset* is a type that makes one of the choices that the kernel's developers made, or discussed. The lab of
 //! Lockwright calls it by its name: `lockwright bench --lock cna-v15`. `docs/postings.md` of the repository says, rule
@@ -91,13 +91,13 @@
 //! | `std` | yes | locks for programs on Linux |
 //! | `lock_api` | yes | with `std`: the types of this page, on `lock_api` 0.4 |
 //! | `lock_api_05` | no | with `std`: the same types on `lock_api` 0.5, in module `v05` |
-//! | `arc_lock`, `serde` | no | what `lock_api` has of that name |
+//! | `arc_lock`, `serde` | no | the features of `lock_api` with these names |
 //!
 //! Without `std` the locks are algorithms on a platform of your own: see `lockwright-core`.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
-// The front page speaks of all features.
+// The front page names items of all features.
 #![cfg_attr(
     not(all(feature = "std", feature = "lock_api")),
     allow(rustdoc::broken_intra_doc_links)

@@ -1,8 +1,8 @@
 //! `QRwLock`: the kernel's queued reader-writer spinlock.
 //!
-//! A word for those that hold it, and a queued spinlock in which those wait that cannot have it at
-//! once. The head of that queue waits for the word, everybody else for the internal lock. So newcomers look at
-//! one word, and of the waiters one does.
+//! `QRwLock` is a word that counts owners, and a queued spinlock for threads that must wait. The head of that queue
+//! waits for the word, all others wait for the internal lock. So newcomers look at one word, and only one of the
+//! waiters does.
 //!
 //! ```text
 //!  31                          9   8   7           0
@@ -17,40 +17,40 @@
 //! |---|---|---|
 //! | (0, 0, 0) | free | a writer, to (0, 0, ff); a reader, to (1, 0, 0) |
 //! | (r, 0, 0), r > 0 | r readers hold it | readers, to r + 1 and r - 1; the head, if it writes, to (r, 1, 0) |
-//! | (r, 1, 0), r > 0 | the same, and the head waits to write | readers, to r - 1; an urgent one, to r + 1 |
-//! | (0, 1, 0) | free, for the head | the head, to (0, 0, ff); an urgent reader, to (1, 1, 0) |
+//! | (r, 1, 0), r > 0 | r readers hold it, and the head waits to write | readers, to r - 1; a reader that comes, to r + 1, which only an urgent one keeps |
+//! | (0, 1, 0) | free, for the head | the head, to (0, 0, ff); a reader that comes, to (1, 1, 0), which only an urgent one keeps |
 //! | (r, *, ff) | a writer holds it; r readers have added themselves and take that back or wait | its writer, to (r, *, 0), or to (r + 1, *, 0) as a reader from then on; readers, to r + 1 and r - 1; the head, to w = 1 |
 //!
-//! A reader adds itself first and looks then. If a writer holds the lock or waits, it takes itself out again and
-//! queues; as the head it adds itself once more, and waits until no writer holds the lock. A reader that
-//! [is urgent](crate::platform::Placement::is_urgent), as an interrupt handler is, does not queue: it has added itself
-//! and waits for the writer that holds the lock, past those that wait. Otherwise a handler that reads would wait for a
-//! writer that waits for the thread it has interrupted.
+//! A reader first adds itself and then looks. If a writer holds the lock or waits, the reader takes itself out again
+//! and queues. As the head it adds itself once more, and waits until no writer holds the lock. A reader that
+//! [is urgent](crate::platform::Placement::is_urgent), as an interrupt handler is, does not queue. It has added itself,
+//! and waits for the writer that holds the lock, past the threads that wait. Otherwise a handler that reads would wait
+//! for a writer that waits for the thread it has interrupted.
 //!
-//! Bit 31, the highest of the readers' number, is a guard: with 2^22 readers, which is as many as Linux has threads,
-//! attempts fail, and a reader that would wait ends the process, because it may wait for itself. So no number of guards
-//! that are never dropped makes the number wrap.
+//! Bit 31, the highest bit of the number of readers, is a guard. With 2^22 readers, which is as many as Linux has
+//! threads, attempts fail. A reader that would wait ends the process then, because it may wait for itself. So the
+//! number does not wrap, even if a program never drops its read guards.
 //!
-//! *Fairness.* The queue is served first come, first served, and a reader that is its head has got in: only one writer
-//! can be in front of it. A writer that is the head says so in the word, and only urgent readers pass it from then on,
-//! as many as come. Before it has said so, which takes two steps of its own, newcomers may pass: so the lock as a whole
-//! keeps no order. Readers pass the queue freely as long as its head is not a writer and none holds the lock.
-//! Everybody spins: a thread without a CPU in the queue, or in front of it, stalls those behind it.
+//! *Fairness.* The queue is served first come, first served. A reader that is its head has got in: only one writer can
+//! be in front of it. A writer that is the head says so in the word. From then on only urgent readers pass it, as many
+//! as come. Before it has said so, which takes two steps of its own, newcomers may pass: so the lock as a whole keeps
+//! no order. Readers pass the queue freely as long as its head is not a writer and no writer holds the lock. All
+//! waiters spin: a thread without a CPU in the queue, or in front of it, stalls the threads behind it.
 //!
 //! *Size, cost.* Eight bytes, zero is unlocked. Without contention each way in and each way out is one atomic
 //! read-modify-write, but for the unlock of a writer, which is a store of a byte. Nothing touches the lock after its
 //! releasing store: the next owner may free it.
 //!
-//! *Limits.* Queue nodes as for [`QSpinlock`]: not for memory shared between processes. In a forked child it can be
-//! used if nobody waited for it when the child was made. A thread that reads twice may wait for ever, unless it is
-//! urgent the second time.
+//! *Limits.* It uses queue nodes as [`QSpinlock`] does: not for memory shared between processes. In a forked child it
+//! can be used if no thread waited for it when the child was made. A thread that reads twice may wait for ever, unless
+//! it is urgent the second time.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
 //! | E1 | `store_byte0` in `unlock`, `fetch_add` in `downgrade`, Release | a reader's `fetch_add`, `compare_exchange` or `cond_load`, a writer's `compare_exchange`, Acquire | what the writer did |
 //! | E2 | `fetch_sub` in `unlock_shared`, Release | a writer's `compare_exchange`, Acquire | that the reader has read |
 //!
-//! What else changes the word is a read-modify-write, so what E1 and E2 release is carried on by it.
+//! All other changes of the word are read-modify-writes, so they carry on what E1 and E2 release.
 //!
 //! Source: the queued rwlock of the Linux kernel, 2014; its behaviour, not its text.
 
@@ -75,14 +75,14 @@ const WRITER: u32 = (1 << WRITER_BITS) - 1;
 const WAITING: u32 = 1 << WRITER_BITS;
 /// One reader.
 const READER: u32 = WAITING << WAITING_BITS;
-/// No more readers, please.
+/// The bit that keeps further readers out.
 const GUARD: u32 = READER << (READERS_BITS - 1);
 
 /// Returns `true` if a reader that comes may hold the lock.
 const fn is_open(word: u32) -> bool {
     word & (WRITER | WAITING | GUARD) == 0
 }
-/// Returns `true` if a reader that is counted may hold the lock, and need not mind the writer that waits.
+/// Returns `true` if a reader that is counted may hold the lock. It need not mind a writer that waits.
 const fn is_open_for_counted(word: u32) -> bool {
     word.wrapping_sub(READER) & (WRITER | GUARD) == 0
 }
@@ -101,7 +101,7 @@ impl<P: ConstCells> RawQRwLock<P> {
 }
 
 impl<P: QueuePlatform> RawQRwLock<P> {
-    /// Takes the lock if it is free, as its writer.
+    /// Takes the lock as its writer, if it is free. Returns `true` if it did.
     #[inline(always)]
     fn take_free(&self) -> bool {
         // (0, 0, 0) -> (0, 0, ff)
@@ -123,8 +123,8 @@ impl<P: QueuePlatform> RawQRwLock<P> {
         unsafe { self.queue.unlock() };
     }
 
-    /// Waits, as the head of the queue, until nobody holds the lock, and takes it unless an urgent reader has come in
-    /// between. Returns `true` if it did.
+    /// Waits, as the head of the queue, until no thread holds the lock. Takes it then, unless a reader has added itself
+    /// in between. Returns `true` if it did.
     fn take_as_head(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         self.word.cond_load(Relaxed, |word| word == WAITING);
@@ -133,7 +133,7 @@ impl<P: QueuePlatform> RawQRwLock<P> {
         self.word.compare_exchange(WAITING, WRITER, Acquire, Relaxed).is_ok()
     }
 
-    /// As a reader that has added itself to what it has `seen`.
+    /// Takes the lock for a reader that has added itself to the word, which was `seen` before.
     #[doc(alias = "queued_read_lock_slowpath")]
     #[cold]
     fn lock_shared_slowpath(&self, seen: u32) {
@@ -144,11 +144,11 @@ impl<P: QueuePlatform> RawQRwLock<P> {
             return self.await_writer();
         }
         // (r, *, *) -> (r - 1, *, *)
-        // ordering: Relaxed; it has read nothing.
+        // ordering: Relaxed; the reader has read nothing.
         self.word.fetch_sub(READER, Relaxed);
         self.queue.lock();
         // (r, 0, *) -> (r + 1, 0, *)
-        // ordering: Relaxed; what it reads it acquires below.
+        // ordering: Relaxed; the wait below acquires what the reader reads.
         self.word.fetch_add(READER, Relaxed);
         self.await_writer();
         // SAFETY: taken above.
@@ -161,16 +161,16 @@ impl<P: QueuePlatform> RawQRwLock<P> {
         self.word.cond_load(Acquire, is_open_for_counted);
     }
 
-    /// As if there were as many readers as there may be, but for `missing`.
+    /// Sets the number of readers to `missing` less than the most there may be.
     ///
     /// # Safety
-    /// Nobody uses the lock.
+    /// No thread uses the lock.
     pub unsafe fn fill_readers(&self, missing: u32) {
-        // ordering: Relaxed; the threads that use it then are told so by other means.
+        // ordering: Relaxed; the threads that use the lock afterwards are told so by other means.
         self.word.store(GUARD - missing * READER, Relaxed);
     }
 
-    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing.
+    /// Returns `true` if a writer holds the lock. The answer may be stale when it is returned, and acquires nothing.
     pub fn is_owned(&self) -> bool {
         barrier_before_look::<P, _>(&self.word);
         // ordering: Relaxed; nothing is read through it.
@@ -248,7 +248,7 @@ impl<P: QueuePlatform> RawLock for RawQRwLock<P> {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) & !WAITING != FREE
     }
-    /// Of the word or of the internal lock: a checker does not say which.
+    /// Accepts the words of the lock and of the internal lock: a checker does not say which of them it asks about.
     fn word_is_legal(word: u32) -> bool {
         matches!(word & WRITER, 0 | WRITER) || QSpinlock::<P>::word_is_legal(word)
     }

@@ -1,7 +1,7 @@
-//! `TicketLock`: take a number, wait until it is called.
+//! `TicketLock`: a thread takes a number and waits until it is called.
 //!
-//! The kernel's spinlock before the queued one. Strictly fair; every release is read by every
-//! waiter, which is what makes it collapse on many CPUs.
+//! It is the kernel's spinlock before the queued one, and strictly fair. Every waiter reads every release, so the lock
+//! collapses on many CPUs.
 //!
 //! ```text
 //!  31             16 15              0
@@ -12,7 +12,7 @@
 //!
 //! | state | means | moved by |
 //! |---|---|---|
-//! | (n, n) | free | anybody, to (n+1, n) |
+//! | (n, n) | free | any thread, to (n+1, n) |
 //! | (n+k, n), k > 0 | held by ticket n, k-1 waiters | a newcomer, to (n+k+1, n); the owner, to (n+k, n+1) |
 //!
 //! Both halves wrap around. Fairness: first come, first served.
@@ -33,11 +33,11 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const NEXT_SHIFT: u32 = 16;
 
-/// This many threads may hold or wait for one lock. Far fewer than a ticket can count, for those that take one before
-/// the first has ended the process.
+/// The most threads that may hold one lock or wait for it. A ticket can count far more, because further threads may
+/// take a ticket before the first one too many has ended the process.
 const THREADS_MAX: u16 = 1 << 15;
 
-/// What taking a ticket adds to the word.
+/// The number that a thread adds to the word to take a ticket.
 const ONE_MORE: u32 = 1 << NEXT_SHIFT;
 
 /// A ticket lock.
@@ -86,8 +86,7 @@ impl<P: Barriers> RawLock for TicketLock<P> {
         if serving(word) != next(word) {
             return false;
         }
-        // (n, n) -> (n+1, n). The whole word is compared: half of it would let the lock go once
-        // around in between.
+        // (n, n) -> (n+1, n). The whole word is compared: in between, half of it could go once around.
         // ordering: Acquire; T1. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(word, word.wrapping_add(ONE_MORE), Acquire, Relaxed).is_ok()
     }

@@ -4,10 +4,10 @@ use crate::park::ParkPlatform;
 use crate::platform::ConstCells;
 use crate::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 
-/// Waits for a [`RwSemLock`](crate::RwSemLock) that another thread can end, by an [`Interrupt`].
+/// Waits for a [`RwSemLock`](crate::RwSemLock) that another thread can end, through an [`Interrupt`].
 ///
-/// In the kernel, a signal ends the wait of a task: any signal if the wait is interruptible, and a deadly one
-/// if it is killable. In a program, a thread ends the wait of another thread, for reasons of the program.
+/// In the kernel, a signal ends the wait of a task: any signal if the wait is interruptible, and a deadly one if it is
+/// killable. In a program, a thread ends the wait of another thread, for reasons of the program.
 ///
 /// # Examples
 ///
@@ -30,13 +30,13 @@ use crate::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 ///
 /// # Memory ordering and fairness
 ///
-/// As for [`RwSemLock`](crate::RwSemLock). A thread that was interrupted sees what the interrupting thread did before. A
-/// wait that ends leaves no trace: the other waiters keep their places.
+/// They are as for [`RwSemLock`](crate::RwSemLock). A thread that was interrupted sees what the interrupting thread did
+/// before. A wait that ends leaves no trace: the other waiters keep their places.
 ///
 /// # Errors and panics
 ///
-/// There are none. One thread at a time waits with one interrupt. If several do, the interrupt wakes one of
-/// them, and the others notice it when they wake up for another reason.
+/// There are none. One thread at a time waits with one interrupt. If several do, the interrupt wakes one of them, and
+/// the others notice it when they wake up for another reason.
 pub trait InterruptibleRwLock<P: ParkPlatform> {
     /// The guard of a reader.
     type ReadGuard<'a>
@@ -47,8 +47,8 @@ pub trait InterruptibleRwLock<P: ParkPlatform> {
     where
         Self: 'a;
 
-    /// Takes the lock together with other readers. Returns `None` if `interrupt` has happened and the lock
-    /// cannot be taken at once.
+    /// Takes the lock together with other readers. Returns `None` if `interrupt` has happened and the lock cannot be
+    /// taken at once.
     #[doc(alias = "down_read_interruptible")]
     #[doc(alias = "down_read_killable")]
     fn read_interruptible(&self, interrupt: &Interrupt<P>) -> Option<Self::ReadGuard<'_>> {
@@ -66,7 +66,8 @@ pub trait InterruptibleRwLock<P: ParkPlatform> {
     fn write_within(&self, until: Until<'_, P>) -> Option<Self::WriteGuard<'_>>;
 }
 
-/// For one version of `lock_api`. Takes what a guard is made of next to the lock, in that version.
+/// Implements the trait for one version of `lock_api`. `made_of` is what that version makes a guard of in addition to
+/// the lock.
 macro_rules! interruptible {
     ($lock_api:ident $(, $made_of:expr)?) => {
         impl<P: ParkPlatform + ConstCells, C: RwSemPolicy, T: ?Sized> InterruptibleRwLock<P>
@@ -82,7 +83,7 @@ macro_rules! interruptible {
                 Self: 'a;
 
             fn read_within(&self, until: Until<'_, P>) -> Option<Self::ReadGuard<'_>> {
-                // SAFETY: it is not unlocked by this reference.
+                // SAFETY: this reference is not used to unlock it.
                 let is_ours = unsafe { self.raw() }.lock_shared_within(until);
                 // SAFETY: taken to read, and no other guard stands for that.
                 is_ours.then(|| unsafe { self.make_read_guard_unchecked($($made_of)?) })

@@ -6,9 +6,9 @@ use lockwright_core::glue::v04 as lock_api;
 
 /// A value behind the Linux kernel's queued spinlock: waiters spin and are served first come, first served.
 ///
-/// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for less than a
-/// microsecond. If a waiter loses its CPU, all threads behind it wait until it runs again. In other programs
-/// use `lockwright::Mutex`.
+/// Use it only if every thread that wants the lock has a CPU to itself and holds the lock for less than a microsecond.
+/// If a waiter loses its CPU, all threads behind it wait until it runs again. In other programs use
+/// `lockwright::Mutex`.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use lockwright_core::glue::v04 as lock_api;
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::Mutex`]:
+/// It has the methods of [`lock_api::Mutex`]:
 ///
 /// - `const fn new(value: T) -> SpinLock<T>`: creates an unlocked lock.
 /// - `lock(&self) -> SpinLockGuard<'_, T>`: takes the lock, and waits for it.
@@ -45,11 +45,11 @@ use lockwright_core::glue::v04 as lock_api;
 ///
 /// # Time-outs
 ///
-/// A waiter with a time-out queues like any other. When its time is over, it returns at most 100 us later if it
-/// has a CPU, and the other waiters keep their places. Its queue node stays in the queue until it would have
-/// been its turn. Before that, further attempts of its thread with a time-out wait without a place in a queue,
-/// so waiters that come later may overtake them. An attempt with a time-out of zero is a `try_lock`. The other
-/// methods cost the same as without time-outs.
+/// A waiter with a time-out queues like any other. When its time is over, it returns at most 100 us later if it has a
+/// CPU, and the other waiters keep their places. Its queue node stays in the queue until it would have been its turn.
+/// Before that, further attempts of its thread with a time-out wait without a place in a queue, so waiters that come
+/// later may overtake them. An attempt with a time-out of zero is a `try_lock`. The other methods cost as much as
+/// without time-outs.
 ///
 /// # Errors and panics
 ///
@@ -77,18 +77,17 @@ pub type SpinLockGuard<'a, T> = lock_api::MutexGuard<'a, qspinlock::QSpinlock<Na
 pub type MappedSpinLockGuard<'a, T> =
     lock_api::MappedMutexGuard<'a, qspinlock::QSpinlock<Native>, T>;
 
-/// The guard of an `Arc<SpinLock<T>>`, made by its `lock_arc` and the
-/// like (feature `arc_lock`). It keeps the `Arc`, so it has no lifetime. It can be sent to another thread.
+/// The guard of an `Arc<SpinLock<T>>`, made by its `lock_arc` and the like (feature `arc_lock`). It keeps the `Arc`, so
+/// it has no lifetime. It can be sent to another thread.
 #[cfg(feature = "arc_lock")]
 pub type ArcSpinLockGuard<T> = lock_api::ArcMutexGuard<qspinlock::QSpinlock<Native>, T>;
 
 /// A value behind the NUMA-aware queued spinlock (CNA, version 10): a [`SpinLock`] for machines with several
 /// NUMA nodes.
 ///
-/// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in
-/// the caches of one node. On a machine with one NUMA node, and by default in a virtual machine, it is a
-/// [`SpinLock`], and what is said there holds for both: methods, memory ordering, time-outs, signals, fork
-/// and size.
+/// Waiters on the NUMA node of the owner are served first for a while, so that the lock and its value stay in the
+/// caches of one node. On a machine with one NUMA node, and by default in a virtual machine, it is a [`SpinLock`]. The
+/// documentation of that lock holds for both: methods, memory ordering, time-outs, signals, fork and size.
 ///
 /// # Examples
 ///
@@ -119,7 +118,7 @@ pub type CnaSpinLockGuard<'a, T> = lock_api::MutexGuard<'a, qspinlock::CnaSpinlo
 pub type MappedCnaSpinLockGuard<'a, T> =
     lock_api::MappedMutexGuard<'a, qspinlock::CnaSpinlock<Native>, T>;
 
-/// The guard of an `Arc<CnaSpinLock<T>>`, made by its `lock_arc` and the
-/// like (feature `arc_lock`). It keeps the `Arc`, so it has no lifetime. It can be sent to another thread.
+/// The guard of an `Arc<CnaSpinLock<T>>`, made by its `lock_arc` and the like (feature `arc_lock`). It keeps the `Arc`,
+/// so it has no lifetime. It can be sent to another thread.
 #[cfg(feature = "arc_lock")]
 pub type ArcCnaSpinLockGuard<T> = lock_api::ArcMutexGuard<qspinlock::CnaSpinlock<Native>, T>;

@@ -38,10 +38,10 @@ use std::time::Duration;
 /// | [`AlreadyHeld`](LockErrorKind::AlreadyHeld) | the thread holds the lock: at once. [In signal handlers](Self#signals-and-fork) also if the interrupted thread waits for it |
 /// | [`Deadlock`](LockErrorKind::Deadlock) | another thread holds it and waits for a lock that this thread holds: after about a millisecond |
 /// | [`TimedOut`](LockErrorKind::TimedOut) | after 250 ms, or 500 ms at the head of the queue; in [`lock_for`](Self::lock_for), after the time given |
-/// | [`QueueDissolved`](LockErrorKind::QueueDissolved) | the thread at the head of the queue has given up, and all behind it do |
+/// | [`QueueDissolved`](LockErrorKind::QueueDissolved) | the thread at the head of the queue has given up, and all threads behind it do, too |
 ///
-/// A thread that was told `QueueDissolved` and tries again at once joins the queue while it dissolves, and is told the
-/// same again. Let it do something else first.
+/// A thread that was told `QueueDissolved` and tries again at once joins the queue while it dissolves, and is told
+/// `QueueDissolved` again. Let it do something else first.
 ///
 /// Only this kind of lock is known to the search for deadlocks, and only deadlocks of two threads are found. Longer
 /// circles end by the time-out. A thread that holds more than 31 of these locks takes no part in the search, nor does
@@ -117,7 +117,7 @@ impl<T: ?Sized> ResilientSpinLock<T> {
     ///
     /// # Errors
     ///
-    /// As [`lock`](Self::lock). The times of `lock` do not apply.
+    /// They are as for [`lock`](Self::lock). The times of `lock` do not apply.
     pub fn lock_for(&self, timeout: Duration) -> Result<ResilientSpinLockGuard<'_, T>, LockError> {
         self.lock_within(AcquireLimits::until(deadline_after::<Native>(timeout)))
     }
@@ -175,7 +175,7 @@ pub struct ResilientSpinLockGuard<'a, T: ?Sized> {
 unsafe impl<T: ?Sized + Sync> Sync for ResilientSpinLockGuard<'_, T> {}
 
 impl<'a, T: ?Sized> ResilientSpinLockGuard<'a, T> {
-    /// For the owner.
+    /// Makes the guard of the owner.
     fn new(lock: &'a ResilientSpinLock<T>) -> Self {
         Self { lock, _stays: PhantomData }
     }
@@ -211,7 +211,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for ResilientSpinLockGuard<'_, T> {
     }
 }
 
-/// Why a [`ResilientSpinLock`] was not taken.
+/// The reason why a [`ResilientSpinLock`] was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockErrorKind {
@@ -221,11 +221,11 @@ pub enum LockErrorKind {
     Deadlock,
     /// The time was over.
     TimedOut,
-    /// The thread at the head of the queue has given up, and all threads behind it.
+    /// The thread at the head of the queue has given up, and so have all threads behind it.
     QueueDissolved,
 }
 
-/// The error of a [`ResilientSpinLock`] that was not taken: which locks and which threads it is about.
+/// The error of a [`ResilientSpinLock`] that was not taken. It says which locks and which threads it is about.
 ///
 /// A lock is named by its address, and a thread by its number, as debuggers show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::RwLock`]. `R` is `QRwLockReadGuard<'_, T>`, and `W` is `QRwLockWriteGuard<'_, T>`.
+/// It has the methods of [`lock_api::RwLock`]. `R` is `QRwLockReadGuard<'_, T>`, and `W` is `QRwLockWriteGuard<'_, T>`.
 ///
 /// - `const fn new(value: T) -> QRwLock<T>`: creates an unlocked lock.
 /// - `read(&self) -> R`: takes the lock together with other readers.
@@ -40,8 +40,8 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Memory ordering
 ///
-/// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier
-/// writers did.
+/// A writer sees what all earlier writers and readers did before they unlocked. A reader sees what all earlier writers
+/// did.
 ///
 /// # Fairness
 ///
@@ -99,21 +99,21 @@ pub type QRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, qrwlock::RawQ
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::RwLock`], time-outs included, but for recursive and upgradable reads, `unlock_fair` and `bump`.
-/// `try_read` and `try_write` may fail on a lock that is free at the moment, if a thread waits for it or a
-/// reader is just trying. A time-out of zero makes one attempt. [`InterruptibleRwLock`] has waits that another
-/// thread can end.
+/// It has the methods of [`lock_api::RwLock`], time-outs included, but not recursive and upgradable reads,
+/// `unlock_fair` and `bump`. `try_read` and `try_write` may fail on a lock that is free at the moment, if a thread
+/// waits for it or a reader is just trying. A time-out of zero makes one attempt. [`InterruptibleRwLock`] has waits
+/// that another thread can end.
 ///
 /// # The kernel's own rules
 ///
-/// In a program, a wake-up is a system call, and a lock does not know which threads run. So this type is
-/// changed in some rules (policy `rwsem::CurrentInPrograms`). The kernel's rules, unchanged, are a type, too:
+/// In a program, a wake-up is a system call, and a lock does not know which threads run. So this type differs in some
+/// rules (policy `rwsem::CurrentInPrograms`). The kernel's rules, unchanged, are a type, too:
 /// `lock_api::RwLock<RwSem<Native, rwsem::Current>, T>`. Such a lock has the same methods.
 ///
 /// # Memory ordering
 ///
-/// A writer sees what all earlier writers and readers did before they unlocked, a reader what all earlier
-/// writers did.
+/// A writer sees what all earlier writers and readers did before they unlocked. A reader sees what all earlier writers
+/// did.
 ///
 /// # Fairness
 ///
@@ -122,17 +122,16 @@ pub type QRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, qrwlock::RawQ
 ///
 /// # Errors and panics
 ///
-/// There are none. A thread that takes a lock which it owns waits for ever; so may a thread that reads while it
-/// already reads, if a writer came in between. A panic in the critical section unlocks the lock. Once 2^55 - 1
-/// readers hold the lock, further ones wait. Up to 65,532 threads of a process can wait in queues; any further
-/// ones poll every millisecond.
+/// There are none. A thread that takes a lock which it owns waits for ever. A thread that reads while it already reads
+/// may wait for ever, too, if a writer came in between. A panic in the critical section unlocks the lock. Once 2^55 - 1
+/// readers hold the lock, further ones wait. Up to 65,532 threads of a process can wait in queues; any further ones
+/// poll every millisecond.
 ///
 /// # Signals and fork
 ///
-/// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it
-/// back. A forked child may use the lock only if no thread
-/// waited for it at the time of the fork. The lock does not work in memory that
-/// several processes share.
+/// A signal handler must not take the lock if the interrupted thread may be about to take it or to give it back. A
+/// forked child may use the lock only if no thread waited for it at the time of the fork. The lock does not work in
+/// memory that several processes share.
 ///
 /// # Size
 ///

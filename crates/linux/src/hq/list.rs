@@ -1,4 +1,4 @@
-//! The list of queues: whose turn it is next, and how a queue leaves the list.
+//! The list of queues: the order of their turns, and the way in which a queue leaves the list.
 //!
 //! The head of the lock does all of this alone, while it holds the lock. Other threads append queues meanwhile.
 //!
@@ -16,7 +16,7 @@
 //! 3. A *remote* handoff goes to the first waiter of the queue behind, or from the last queue to the head queue.
 //! 4. A queue without a next waiter is taken out of the list first. Only then does its last waiter leave it. So a
 //!    thread that finds the queue empty may append it. If a thread has joined in between, the last waiter tells it to
-//!    do that.
+//!    append the queue.
 //!
 //! A queue that was taken out and comes back is appended. So two small queues could pass the turn to each other for
 //! ever, and never reach the end of the list. `left_out` counts remote handoffs that leave out the head queue. It
@@ -33,8 +33,8 @@ use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
-    /// As the head of the lock, from queue `own` of the list, after `handoffs` within it: takes the lock and makes
-    /// another waiter the head.
+    /// Takes the lock, as its head from queue `own` of the list, after `handoffs` within that queue. Makes another
+    /// waiter the head.
     pub(super) fn wait_by_node(&self, metadata: &Metadata<P>, own: u8, id: NodeId, handoffs: u32) {
         loop {
             let seen = self.wait_for_lock();
@@ -59,7 +59,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         self.hand_over(metadata, own, id, handoffs);
     }
 
-    /// As the owner: makes another waiter the head of the lock.
+    /// Makes another waiter the head of the lock, as the owner.
     pub(super) fn hand_over(&self, metadata: &Metadata<P>, own: u8, id: NodeId, handoffs: u32) {
         let queue = metadata.queue(own);
         let next = behind(queue, id);
@@ -84,7 +84,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
     }
 
-    /// The queue whose turn it is after queue `own`, which stays in the list.
+    /// Returns the queue whose turn it is after queue `own`, which stays in the list.
     fn queue_after(&self, metadata: &Metadata<P>, own: u8) -> u8 {
         // ordering: Relaxed; a queue that is appended meanwhile is one for a later turn.
         let Queues { tail, head } = HqWord::from_bits(self.word.load(Relaxed)).queues();
@@ -92,7 +92,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         pass_turn(metadata, own, behind, head)
     }
 
-    /// Takes queue `own` out of the list, which has other queues. Returns the one whose turn it is.
+    /// Takes queue `own` out of the list, which has other queues. Returns the queue whose turn it is.
     fn take_out(&self, metadata: &Metadata<P>, own: u8) -> u8 {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = HqWord::from_bits(self.word.load(Relaxed));
@@ -129,7 +129,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             }
         }
     }
-    /// Makes `in_front` the last queue, if `own` is. `false` if a thread has appended another one.
+    /// Makes `in_front` the last queue, if `own` is. Returns `false` if a thread has appended another one.
     fn cut_tail(&self, seen: HqWord, own: u8, in_front: u8) -> bool {
         let mut seen = seen;
         while seen.queues().tail == own {
@@ -145,7 +145,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     }
 }
 
-/// The waiter behind `id`, the first one of the queue, if there is one.
+/// Returns the waiter behind `id`, the first one of the queue, if there is one.
 fn behind<P: HqPlatform>(queue: &NumaQueue<P>, id: NodeId) -> Option<NodeId> {
     let me = node::<P>(id);
     // ordering: Acquire; H2.
@@ -153,13 +153,13 @@ fn behind<P: HqPlatform>(queue: &NumaQueue<P>, id: NodeId) -> Option<NodeId> {
     next.or_else(|| (!queue.ends_with(id)).then(|| wait_for_next(me)))
 }
 
-/// The queue behind `own` in the list, which is not the last one.
+/// Returns the queue behind `own` in the list, which is not the last one.
 fn wait_for_behind<P: HqPlatform>(metadata: &Metadata<P>, own: u8) -> u8 {
     // ordering: Acquire; H6.
     metadata.queue(own).next.cond_load(Acquire, |next| next != 0) as u8
 }
 
-/// The queue whose link names `own`, which is not the head queue.
+/// Returns the queue whose link names `own`, which is not the head queue.
 fn in_front_of<P: HqPlatform>(metadata: &Metadata<P>, own: u8, head: u8) -> u8 {
     let mut at = head;
     loop {
@@ -171,7 +171,8 @@ fn in_front_of<P: HqPlatform>(metadata: &Metadata<P>, own: u8, head: u8) -> u8 {
     }
 }
 
-/// Gives the turn to the queue `behind`, or to the head queue if that one was left out for too long.
+/// Gives the turn to the queue `behind`, or to the head queue if that one was left out for too long. Returns the queue
+/// that has the turn.
 fn pass_turn<P: HqPlatform>(metadata: &Metadata<P>, own: u8, behind: u8, head: u8) -> u8 {
     // ordering: Relaxed; written by a head, H3, or before the queue was appended, H6.
     let left_out = metadata.queue(own).left_out.load(Relaxed);
@@ -186,7 +187,7 @@ fn pass_turn<P: HqPlatform>(metadata: &Metadata<P>, own: u8, behind: u8, head: u
     to
 }
 
-/// Handoffs within a NUMA node above which another one gets its turn.
+/// Returns the number of handoffs within a NUMA node above which another node gets its turn.
 fn fairness_threshold<P: HqPlatform>() -> u64 {
     P::tunable(Tunable::hqlock_fairness_threshold).unwrap_or(FAIRNESS_THRESHOLD)
 }

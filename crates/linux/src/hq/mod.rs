@@ -26,30 +26,30 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use word::Mode;
 
-/// What hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
+/// Storage that hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
 ///
-/// Storage only, like [`QueueNodes`](crate::platform::QueueNodes).
+/// It is storage only, like [`QueueNodes`](crate::platform::QueueNodes).
 ///
 /// # Safety
 /// The functions that return pointers return different places for different numbers, zero at first, which live as long
 /// as locks of this platform are used.
 pub unsafe trait MetadataPool: Cells {
-    /// What a lock takes: [`Entry`].
+    /// The part that a lock takes: [`Entry`].
     type Entry;
-    /// One of its queues: [`NumaQueue`].
+    /// A queue of an entry: [`NumaQueue`].
     type Queue;
 
-    /// How many entries there are: a power of two.
+    /// Returns the number of entries, a power of two.
     fn metadata_entries() -> usize;
-    /// How many queues each entry has: from 1 to 255, if possible as many as there are NUMA nodes.
+    /// Returns the number of queues of each entry: from 1 to 255, if possible as many as there are NUMA nodes.
     fn metadata_queues() -> usize;
-    /// An entry; `at` is below [`metadata_entries`](Self::metadata_entries).
+    /// Returns an entry; `at` is below [`metadata_entries`](Self::metadata_entries).
     fn metadata_entry(at: usize) -> NonNull<Self::Entry>;
-    /// A queue of that entry; `queue` is below [`metadata_queues`](Self::metadata_queues).
+    /// Returns a queue of that entry; `queue` is below [`metadata_queues`](Self::metadata_queues).
     fn metadata_queue(at: usize, queue: usize) -> NonNull<Self::Queue>;
 }
 
-/// What the hierarchical queued spinlock asks for.
+/// A platform for the hierarchical queued spinlock.
 pub trait HqPlatform:
     QueuePlatform + LockHash + MetadataPool<Entry = Entry<Self>, Queue = NumaQueue<Self>>
 {
@@ -59,9 +59,9 @@ impl<P> HqPlatform for P where
 {
 }
 
-/// Handoffs within a NUMA node above which another one gets its turn, if the tunable is not set.
+/// The number of handoffs within a NUMA node above which another node gets its turn, if the tunable is not set.
 const FAIRNESS_THRESHOLD: u64 = 1000;
-/// How many looks a newly arriving thread grants a handover to the pending waiter before it queues.
+/// The number of looks that a newly arriving thread grants to a handover to the pending waiter, before it queues.
 const HANDOVER_LOOKS: u32 = 512;
 
 /// The hierarchical queued spinlock (HQ). Its policy `F` says when it turns to HQ mode.
@@ -114,7 +114,7 @@ impl<P: HqPlatform, F: HqPolicy> RawLock for HqSpinlock<P, F> {
 }
 
 impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
-    /// A lock in this state. Constants hold zero, so it is stored: no other thread knows the lock yet.
+    /// Returns a lock in this state. Constants hold zero, so the state is stored. No other thread knows the lock yet.
     fn with_word(word: HqWord) -> Self {
         let lock = Self { word: Zeroed::zeroed(), policy: PhantomData };
         // ordering: Relaxed; published when the lock is.
@@ -122,7 +122,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         lock
     }
 
-    /// The first attempt: takes the lock if it is free, in whatever mode. Otherwise what was seen.
+    /// Makes the first attempt: takes the lock if it is free, in whatever mode. Otherwise returns the word that it saw.
     #[inline(always)]
     fn take_free(&self) -> Result<(), HqWord> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -137,7 +137,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         Ok(())
     }
 
-    /// Everything but the first attempt.
+    /// Does everything but the first attempt.
     #[cold]
     fn lock_slowpath(&self, seen: HqWord) {
         debug_assert!(seen.is_legal(), "hq: illegal lock word {seen:?}");
@@ -146,7 +146,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
     }
 
-    /// Takes the lock as its only waiter; `false` if there are others, then the caller queues.
+    /// Takes the lock as its only waiter. Returns `false` if there are other waiters; then the caller queues.
     fn lock_pending(&self, seen: HqWord) -> bool {
         let mut seen = seen;
         if seen.is_handed_to_pending() {
@@ -180,21 +180,22 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         true
     }
 
-    /// Takes the lock as its pending waiter, which has seen it free. It found `before` when it set the pending bit.
+    /// Takes the lock as its pending waiter, which has seen it free. The caller found `before` when it set the pending
+    /// bit.
     fn take_as_pending(&self, before: HqWord) {
         if F::TURN.is_under_load() && before.mode() == Mode::Queued {
-            // (*,queued,1,0) -> (*,queued,0,1): only an owner with waiters leaves queued mode, or a head that finds no
-            // pending bit. There was no waiter, and there has been no new owner.
+            // (*,queued,1,0) -> (*,queued,0,1). Two threads can end queued mode: an owner with waiters, and a head that
+            // finds no pending bit. There was no waiter, and there has been no new owner.
             // ordering: Relaxed; the next owner is ordered by our own release, H4.
             self.word.store_half0(word::QUEUED_HELD_HALF, Relaxed);
         } else {
-            // (*,m,1,0) -> (*,m,0,1): the mode shares a byte with the pending bit, so this is not a store.
+            // (*,m,1,0) -> (*,m,0,1). The mode shares a byte with the pending bit, so this is not a store.
             // ordering: Relaxed; the next owner is ordered by our own release, H4.
             self.word.fetch_add(word::PENDING_TO_LOCKED, Relaxed);
         }
     }
 
-    /// No queue node is left: compete for the word without a place in the queue.
+    /// Competes for the word without a place in the queue, because no queue node is left.
     #[cold]
     fn lock_without_node(&self) {
         P::count(Event::lock_no_node);
@@ -212,7 +213,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         HqWord::from_bits(seen)
     }
 
-    /// Takes the lock as its head, which other waiters are behind.
+    /// Takes the lock as its head, with other waiters behind it.
     fn take_as_head(&self) {
         // (*,*,0,0) -> (*,*,0,1). A plain store: no thread steals.
         // ordering: Relaxed; the new head reads it after H3, all others compete.

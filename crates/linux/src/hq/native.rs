@@ -4,18 +4,19 @@ use super::{Entry, MetadataPool, NumaQueue};
 use crate::native::Native;
 use core::ptr::NonNull;
 
-/// As many as were posted.
+/// The number of entries, as posted.
 const ENTRIES: usize = 4096;
-/// Queues of an entry: more than computers have NUMA nodes. If there are more nodes, some share a queue.
+/// The number of queues of an entry: more than computers have NUMA nodes. If there are more nodes, some share a queue.
 const QUEUES: usize = 32;
 
 static POOL: [Entry<Native>; ENTRIES] = [const { Entry::FRESH }; ENTRIES];
-/// Those of one NUMA node are next to each other. Eight mebibytes of zeroes, of which only the pages exist that were
-/// ever used.
+/// The queues of all entries. Those of one NUMA node are next to each other. They are eight mebibytes of zeroes, and
+/// only the pages exist that were ever used.
 static NUMA_QUEUES: [NumaQueue<Native>; ENTRIES * QUEUES] =
     [const { NumaQueue::FRESH }; ENTRIES * QUEUES];
 
-/// An element, without a reference to the whole: a checker of aliasing would look at all of it at each access.
+/// Returns an element. There is no reference to the whole table, because a checker of aliasing would then look at all
+/// of it at each access.
 fn element<T, const LENGTH: usize>(table: *const [T; LENGTH], at: usize) -> NonNull<T> {
     assert!(at < LENGTH, "beyond a table");
     // SAFETY: within the static.

@@ -1,41 +1,41 @@
-//! The presets of the lock: when it turns to HQ mode, and what follows HQ mode.
+//! The presets of the lock. A preset says when the lock turns to HQ mode, and which mode follows HQ mode.
 
 use crate::queue::QueuePlatform;
 use crate::tunables::Tunable;
 
-/// When a lock in queued mode turns to HQ mode.
+/// The rule by which a lock in queued mode turns to HQ mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HqTurn {
-    /// When the last waiter leaves after more than `handoffs` in a row, and a thread has to queue again: the lock is
-    /// undecided in between, and after HQ mode.
+    /// The lock turns when the last waiter has left after more than `handoffs` in a row, and a thread has to queue
+    /// again. It is undecided in between, and after HQ mode.
     WhenEmpty {
-        /// How many handoffs; tunable `hqlock_general_handoffs_turn_numa`.
+        /// The number of handoffs; tunable `hqlock_general_handoffs_turn_numa`.
         handoffs: u32,
     },
-    /// While threads wait. After more than `handoffs` the head looks how many waiters are linked behind it, and counts
-    /// anew. The lock turns if there are `waiters`, or as many as NUMA nodes if these are more. Queued mode follows HQ
-    /// mode.
+    /// The lock turns while threads wait. After more than `handoffs` the head looks how many waiters are linked behind
+    /// it, and counts anew. The lock turns if there are `waiters`, or as many as NUMA nodes if these are more. Queued
+    /// mode follows HQ mode.
     UnderLoad {
-        /// How many handoffs; tunable `hqlock_general_handoffs_turn_numa`.
+        /// The number of handoffs; tunable `hqlock_general_handoffs_turn_numa`.
         handoffs: u32,
-        /// How many waiters; tunable `hqlock_waiters_turn_numa` takes the place of both numbers.
+        /// The number of waiters; tunable `hqlock_waiters_turn_numa` takes the place of both numbers.
         waiters: u32,
     },
 }
 
 /// A preset of the hierarchical queued spinlock.
 pub trait HqPolicy: Send + Sync + 'static {
-    /// When it turns to HQ mode.
+    /// The rule by which the lock turns to HQ mode.
     const TURN: HqTurn;
 }
 
-/// As posted in 2025.
+/// The lock as posted in 2025.
 pub struct HqPosted;
 impl HqPolicy for HqPosted {
     const TURN: HqTurn = HqTurn::WhenEmpty { handoffs: 50 };
 }
 
-/// Tuned: HQ mode begins while many threads wait, and only then. With few threads it is the queued spinlock.
+/// The tuned lock: HQ mode begins only while many threads wait. With few threads it is the queued spinlock.
 pub struct HqBounded;
 impl HqPolicy for HqBounded {
     const TURN: HqTurn = HqTurn::UnderLoad { handoffs: 511, waiters: 8 };
@@ -52,7 +52,7 @@ impl HqTurn {
         let most = P::tunable(Tunable::hqlock_general_handoffs_turn_numa).unwrap_or(most.into());
         u64::from(handoffs) > most
     }
-    /// How many waiters behind the head are enough; `None` if their number does not matter.
+    /// Returns the number of waiters behind the head that is enough; `None` if their number does not matter.
     pub(super) fn waiters<P: QueuePlatform>(self) -> Option<u64> {
         match self {
             Self::WhenEmpty { .. } => None,

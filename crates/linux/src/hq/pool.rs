@@ -1,4 +1,4 @@
-//! The pool of metadata: what a lock has outside of its word while it is in HQ mode.
+//! The pool of metadata, which a lock has outside of its word while it is in HQ mode.
 //!
 //! An entry has the name of the lock that owns it, a sequence number, and a queue for each NUMA node:
 //!
@@ -17,15 +17,15 @@
 //!         |  head: first waiter        |  next: queue behind it in the list  |  left_out: see `list`
 //! ```
 //!
-//! The tail of a queue has the number of the use that its waiters belong to, and numbers grow. So a thread that is
-//! slow, and comes when the lock or another one uses the entry again, does not join waiters of the newer use.
+//! The tail of a queue has the number of the use that its waiters belong to, and numbers grow. So a slow thread, which
+//! comes when the lock or another one uses the entry again, does not join waiters of the newer use.
 
 use super::HqPlatform;
 use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// How many of the bits of a tail are its code.
+/// The number of bits of a tail that are its code.
 const CODE_BITS: u32 = 16;
 /// The largest sequence number that a tail has room for.
 const SEQUENCE_MAX: u64 = u64::MAX >> CODE_BITS;
@@ -39,7 +39,7 @@ pub struct Entry<P: Cells> {
     owner: P::U64,
     /// The number of the use, which is odd; even between two uses.
     sequence: P::U64,
-    /// The queue that was the one queue of the lock, counted from 1, if HQ mode began under load.
+    /// The number of the queue that was the one queue of the lock, counted from 1, if HQ mode began under load.
     first_queue: P::U32,
 }
 
@@ -52,11 +52,11 @@ pub struct NumaQueue<P: Cells> {
     pub(super) head: P::U32,
     /// The queue behind it in the list, counted from 1; 0 if it is the last one.
     pub(super) next: P::U32,
-    /// How many remote handoffs in a row have left out the head queue, up to the last one, to this queue.
+    /// The number of remote handoffs in a row that have left out the head queue, up to the last one, to this queue.
     pub(super) left_out: P::U32,
 }
 
-/// What became of an attempt to take an entry.
+/// The outcome of an attempt to take an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// The caller has taken it for its lock.
@@ -67,7 +67,7 @@ pub(super) enum Taken {
     ByAnother,
 }
 
-/// What became of an attempt to join a queue.
+/// The outcome of an attempt to join a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joined {
     /// The caller is behind this waiter.
@@ -76,12 +76,12 @@ pub(super) enum Joined {
     First,
     /// The use is over: the queue is one of a newer use.
     TooLate,
-    /// There are still waiters of an older use, who are about to leave.
+    /// There are still waiters of an older use, which are about to leave.
     Occupied,
 }
 
 impl<P: Cells> Entry<P> {
-    /// An entry that no lock has used.
+    /// Returns an entry that no lock has used.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { owner: Zeroed::zeroed(), sequence: Zeroed::zeroed(), first_queue: Zeroed::zeroed() }
@@ -115,7 +115,7 @@ impl<P: Cells> Entry<P> {
         // ordering: Release; H7.
         self.owner.store(0, Release);
     }
-    /// The number of a use by the lock called `name`, if there is one: the use may be over when this returns.
+    /// Returns the number of the use by the lock called `name`, if there is one. The use may be over when this returns.
     pub(super) fn use_by(&self, name: u64) -> Option<u64> {
         // ordering: Acquire; H8: the owner is not one of an older use.
         let sequence = self.sequence.load(Acquire);
@@ -125,17 +125,18 @@ impl<P: Cells> Entry<P> {
         }
         (self.number() == sequence).then_some(sequence)
     }
-    /// The number that the entry has now. A thread of the list knows that it does not change.
+    /// Returns the number that the entry has now. A thread of the list knows that it does not change.
     pub(super) fn number(&self) -> u64 {
         // ordering: Relaxed; in `use_by` only compared, elsewhere acquired with the word, H5.
         self.sequence.load(Relaxed)
     }
-    /// As the owner that turns the lock to HQ mode: waiters of the one queue are in this queue from now on.
+    /// Stores, as the owner that turns the lock to HQ mode, that waiters of the one queue are in this queue from now
+    /// on.
     pub(super) fn begins_with(&self, queue: u8) {
         // ordering: Relaxed; read by heads of the lock only, H3.
         self.first_queue.store(queue.into(), Relaxed);
     }
-    /// The queue of waiters that joined before HQ mode began under load.
+    /// Returns the queue of waiters that joined before HQ mode began under load.
     pub(super) fn first_queue(&self) -> u8 {
         // ordering: Relaxed; written by a head, H3.
         self.first_queue.load(Relaxed) as u8
@@ -152,18 +153,18 @@ impl<P: ConstCells> Entry<P> {
     };
 }
 
-/// The code in a tail.
+/// Returns the code in a tail.
 fn code_of(tail: u64) -> TailCode {
     TailCode::from_bits(tail as u16)
 }
 
-/// A tail of that use.
+/// Returns a tail of the use with this number.
 fn tail_of(sequence: u64, code: TailCode) -> u64 {
     sequence << CODE_BITS | u64::from(code.bits())
 }
 
 impl<P: Cells> NumaQueue<P> {
-    /// A queue that no lock has used.
+    /// Returns a queue that no lock has used.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self {
@@ -200,7 +201,7 @@ impl<P: Cells> NumaQueue<P> {
         }
     }
     /// Keeps threads out of an empty queue, before the use with this number has a list of queues. `id` stands for its
-    /// waiters. `false` if a late thread is or was in the queue.
+    /// waiters. Returns `false` if a late thread is or was in the queue.
     pub(super) fn reserve(&self, sequence: u64, id: NodeId) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let tail = self.tail.load(Relaxed);
@@ -216,7 +217,7 @@ impl<P: Cells> NumaQueue<P> {
         // ordering: Release; H1.
         self.tail.store(tail_of(sequence, newest), Release);
     }
-    /// Lets the waiters of the queue be of the use with this number, an older one or not.
+    /// Moves the waiters of the queue to the use with this number, if they belong to an older one.
     pub(super) fn belongs_to(&self, sequence: u64) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut tail = self.tail.load(Relaxed);
@@ -234,7 +235,7 @@ impl<P: Cells> NumaQueue<P> {
         // ordering: Relaxed; only a hint, re-checked in `leave` or where the next waiter links itself.
         code_of(self.tail.load(Relaxed)) == id.code()
     }
-    /// Takes `id`, the first waiter, out of the queue if it is the last one, too.
+    /// Takes `id`, the first waiter, out of the queue if it is the last one, too. Returns `true` if it did.
     pub(super) fn leave_empty(&self, id: NodeId) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let tail = self.tail.load(Relaxed);
@@ -256,7 +257,7 @@ impl<P: ConstCells> NumaQueue<P> {
     };
 }
 
-/// Where the metadata of one lock is, whether the lock owns it or not.
+/// The place of the metadata of one lock, which the lock may own or not.
 pub(super) struct Metadata<'a, P: HqPlatform> {
     /// The name of the lock.
     pub(super) name: u64,
@@ -265,7 +266,7 @@ pub(super) struct Metadata<'a, P: HqPlatform> {
 }
 
 impl<P: HqPlatform> Metadata<'_, P> {
-    /// That of the lock with this word.
+    /// Returns the metadata of the lock with this word.
     pub(super) fn of(word: &P::Word) -> Self {
         let name = P::lock_name(core::ptr::from_ref(word).cast());
         // The middle bits of a product depend on all bits of the name (Fibonacci hashing).
@@ -274,13 +275,13 @@ impl<P: HqPlatform> Metadata<'_, P> {
         // sharing is sound.
         Self { name, at, entry: unsafe { P::metadata_entry(at).as_ref() } }
     }
-    /// The queue for threads on the caller's NUMA node, counted from 1.
+    /// Returns the queue for threads on the caller's NUMA node, counted from 1.
     pub(super) fn own_queue(&self) -> u8 {
         let numa_node = P::numa_node_of(P::this_cpu()) as usize;
         // If there are more NUMA nodes than queues, some share one.
         (numa_node % P::metadata_queues() + 1) as u8
     }
-    /// A queue of the entry, counted from 1.
+    /// Returns a queue of the entry, counted from 1.
     pub(super) fn queue(&self, queue: u8) -> &NumaQueue<P> {
         let at = usize::from(queue).saturating_sub(1);
         // SAFETY: as in `of`.

@@ -1,4 +1,4 @@
-//! How a thread queues in each mode, and how the mode changes.
+//! The ways in which a thread queues in each mode, and the changes of the mode.
 
 use super::pool::{Joined, Metadata, Taken};
 use super::under_load::has_waiters;
@@ -10,10 +10,11 @@ use crate::queue::{NodeId, QNode, TailCode, link_to, named, node};
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// What a waiter is told that it is.
+/// The role that a waiter is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It is the head of the lock, after this many handoffs: in all in queued mode, within the NUMA node in HQ mode.
+    /// It is the head of the lock, after this many handoffs. In queued mode these are all handoffs, in HQ mode those
+    /// within the NUMA node.
     Head(u32),
     /// It is the first waiter of a queue that is not in the list.
     Appender,
@@ -35,24 +36,24 @@ impl Role {
             None => Self::Appender,
         }
     }
-    /// Tells it to the waiter `to`.
+    /// Tells the role to the waiter `to`.
     pub(super) fn tell<P: HqPlatform>(self, to: NodeId) {
         // ordering: Release; H3.
         node::<P>(to).locked.store(self.bits(), Release);
     }
-    /// Waits until `me` was told something.
+    /// Waits until `me` was told a role. Returns it.
     pub(super) fn wait<P: HqPlatform>(me: &QNode<P>) -> Self {
         // ordering: Acquire; H3.
         Self::from_bits(me.locked.cond_load(Acquire, |granted| granted != 0))
     }
-    /// What was told is used up.
+    /// Forgets the role that the waiter was told.
     fn forget<P: HqPlatform>(me: &QNode<P>) {
         // ordering: Relaxed; published by H1, or by H5 when the queue is appended.
         me.locked.store(0, Relaxed);
     }
 }
 
-/// The waiter behind `me`, which has joined.
+/// Waits until the waiter behind `me`, which has joined, is linked. Returns it.
 pub(super) fn wait_for_next<P: HqPlatform>(me: &QNode<P>) -> NodeId {
     // ordering: Acquire; H2.
     named(me.next.cond_load(Acquire, |link| link != 0))
@@ -70,18 +71,18 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             if self.queues_once(seen, id) {
                 break;
             }
-            // A word that stays as it was is that of a free lock: an owner and a queue do not stay.
+            // A word that does not change is that of a free lock: an owner and a queue do not stay.
             let may_go_on = |bits| bits != seen.bits() || HqWord::from_bits(bits).is_free();
             // ordering: Relaxed; only a hint, re-checked above.
             self.word.cond_load(Relaxed, may_go_on);
         }
-        // SAFETY: claimed above. No thread reaches the node any more: neither the word nor a tail names it, its
-        // predecessor has granted, and its successor has been granted.
+        // SAFETY: claimed above. No thread reaches the node now: neither the word nor a tail names it, its predecessor
+        // has granted, and its successor has been granted.
         unsafe { P::release_node(id) };
     }
 
-    /// Queues with node `id` and takes the lock. `false` if the mode is no longer the one that was seen, or the queue
-    /// is occupied.
+    /// Queues with node `id` and takes the lock. Returns `false` if the mode is no longer the one that was seen, or the
+    /// queue is occupied.
     fn queues_once(&self, seen: HqWord, id: NodeId) -> bool {
         prepare::<P>(id);
         match seen.mode() {
@@ -91,9 +92,10 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
     }
 
-    /// Joins the one queue, unless the lock has left queued mode.
+    /// Joins the one queue, unless the lock has left queued mode. Returns `true` if it has the lock.
     ///
-    /// A compare-exchange of the whole word: the mode is a part of it, and what the tail means depends on the mode.
+    /// This takes a compare-exchange of the whole word: the mode is a part of it, and the meaning of the tail depends
+    /// on the mode.
     fn queue_in_order(&self, seen: HqWord, id: NodeId) -> bool {
         let prev = self.join_in_order(seen, id);
         if let Some(prev) = prev {
@@ -101,7 +103,8 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
         prev.is_some()
     }
-    /// Makes `id` the newest waiter of the one queue; returns the one before. `None` if the lock has left queued mode.
+    /// Makes `id` the newest waiter of the one queue. Returns the one before, or `None` if the lock has left queued
+    /// mode.
     pub(super) fn join_in_order(&self, seen: HqWord, id: NodeId) -> Option<TailCode> {
         let mut seen = seen;
         while seen.mode() == Mode::Queued {
@@ -127,8 +130,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         };
         self.lead_in_order(id, handoffs);
     }
-    /// As the head after `handoffs`, which has waited in the one queue: takes the lock and makes the next waiter the
-    /// head.
+    /// Takes the lock, as the head that has waited in the one queue, after `handoffs`. Makes the next waiter the head.
     pub(super) fn lead_in_order(&self, id: NodeId, handoffs: u32) {
         let is_due = F::TURN.is_due::<P>(handoffs);
         let waiters = if is_due { F::TURN.waiters::<P>() } else { None };
@@ -161,12 +163,13 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         if turns && self.turn_under_load(id) {
             return;
         }
-        // A look begins a new count.
+        // After a look the head counts anew.
         let handoffs = if waiters.is_some() { 0 } else { handoffs.saturating_add(1) };
         Role::Head(handoffs).tell::<P>(wait_for_next(node::<P>(id)));
     }
 
-    /// Decides how threads queue from now on: by NUMA node, if the entry is free for this lock.
+    /// Decides how threads queue from now on: by NUMA node, if the entry is free for this lock. Returns `true` if it
+    /// has the lock.
     fn decide(&self, seen: HqWord, id: NodeId) -> bool {
         let metadata = Metadata::of(&self.word);
         match metadata.entry.take(metadata.name) {
@@ -194,7 +197,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             }
         }
     }
-    /// Changes the word of a lock without a mode. `None` if it has one.
+    /// Changes the word of a lock without a mode. Returns `None` if it has one.
     pub(super) fn set_mode(&self, seen: HqWord, change: impl Fn(HqWord) -> HqWord) -> Option<()> {
         let mut seen = seen;
         while seen.mode() == Mode::Undecided {
@@ -224,13 +227,13 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
     }
 
-    /// Joins the queue of the own NUMA node, unless the lock has left HQ mode.
+    /// Joins the queue of the own NUMA node, unless the lock has left HQ mode. Returns `true` if it has the lock.
     fn queue_by_node(&self, id: NodeId) -> bool {
         let metadata = Metadata::of(&self.word);
         let sequence = metadata.entry.use_by(metadata.name);
         sequence.is_some_and(|sequence| self.queue_in_use(&metadata, sequence, id))
     }
-    /// The same, in the use with this number, which may be over.
+    /// As `queue_by_node`, but in the use with this number, which may be over.
     pub(super) fn queue_in_use(&self, metadata: &Metadata<P>, sequence: u64, id: NodeId) -> bool {
         let own = metadata.own_queue();
         let granted = match metadata.queue(own).join(sequence, id) {
@@ -255,8 +258,8 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         true
     }
 
-    /// As the first waiter of a queue: appends it to the list, and waits until this waiter is the head of the lock.
-    /// `None` if the lock has left HQ mode.
+    /// Appends queue `own` to the list, as its first waiter, and waits until this waiter is the head of the lock.
+    /// Returns the handoffs, or `None` if the lock has left HQ mode.
     fn append(&self, metadata: &Metadata<P>, own: u8, id: NodeId) -> Option<u32> {
         if self.enter_list(metadata, own, id)? {
             return Some(0);
@@ -267,7 +270,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
     }
     /// Appends queue `own`, whose first waiter is `id`. Returns `true` if it is the only queue: then `id` is the head
-    /// of the lock. `None` if the lock has left HQ mode.
+    /// of the lock. Returns `None` if the lock has left HQ mode.
     pub(super) fn enter_list(&self, metadata: &Metadata<P>, own: u8, id: NodeId) -> Option<bool> {
         let queue = metadata.queue(own);
         Role::forget(node::<P>(id));
@@ -278,7 +281,8 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         // ordering: Relaxed; published by H6.
         queue.left_out.store(0, Relaxed);
         let before = self.append_in_word(own)?;
-        // The waiters may have joined in an older use. It can be told now: no use ends while it has a queue.
+        // The waiters may have joined in an older use. The queue can get the new number now: no use ends while it has a
+        // queue.
         queue.belongs_to(metadata.entry.number());
         if before != 0 {
             // ordering: Release; H6.
@@ -286,7 +290,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         }
         Some(before == 0)
     }
-    /// Makes `own` the last queue of the list; returns the one in front. `None` if the lock has left HQ mode.
+    /// Makes `own` the last queue of the list. Returns the one in front, or `None` if the lock has left HQ mode.
     fn append_in_word(&self, own: u8) -> Option<u8> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = HqWord::from_bits(self.word.load(Relaxed));
@@ -304,7 +308,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     }
 }
 
-/// Makes `id` the node of a waiter that nobody knows yet.
+/// Makes `id` the node of a waiter that no other thread knows yet.
 pub(super) fn prepare<P: HqPlatform>(id: NodeId) {
     let me = node::<P>(id);
     // ordering: Relaxed; published by H1 and H2.
@@ -312,7 +316,7 @@ pub(super) fn prepare<P: HqPlatform>(id: NodeId) {
     Role::forget(me);
 }
 
-/// Links `id` behind `prev` and waits to be told something.
+/// Links `id` behind `prev` and waits until it is told a role.
 fn wait_behind<P: HqPlatform>(prev: NodeId, id: NodeId) -> Role {
     link_behind::<P>(prev, id);
     Role::wait(node::<P>(id))
@@ -323,14 +327,14 @@ pub(super) fn link_behind<P: HqPlatform>(prev: NodeId, id: NodeId) {
     node::<P>(prev).next.store(link_to(id), Release);
 }
 
-/// Leaves a queue that is not in the list, as its first waiter. The next one is the first then.
+/// Leaves a queue that is not in the list, as its first waiter. Then the next waiter is the first.
 pub(super) fn leave<P: HqPlatform>(metadata: &Metadata<P>, own: u8, id: NodeId) {
     if !metadata.queue(own).leave_empty(id) {
         Role::Appender.tell::<P>(wait_for_next(node::<P>(id)));
     }
 }
 
-/// The handoffs of a waiter that was told what waiters in its place are never told.
+/// Stands in for the handoffs of a waiter that was told a role that no waiter in its place is told.
 fn unreachable_grant() -> u32 {
     debug_assert!(false, "hq: a waiter in the list was told to append its queue");
     0

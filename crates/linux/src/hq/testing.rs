@@ -1,4 +1,4 @@
-//! Entry points for tests that begin where HQ mode does, or with a list of queues.
+//! Entry points for tests that begin where HQ mode begins, or with a list of queues.
 //!
 //! A checker can afford two or three threads, and the interesting states of the list need more. Here a test builds such
 //! a state by hand: waiters without threads, called *absent*. A thread acts for one ([`QueuesAtOnce::act_for`]).
@@ -19,7 +19,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub struct QueuesAtOnce<P: Cells, F = HqPosted, const IN_ORDER: bool = false>(HqSpinlock<P, F>);
 
 impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
-    /// A lock that is held.
+    /// Returns a lock that is held.
     pub fn held() -> Self {
         Self(HqSpinlock::with_word(Self::FREE.held()))
     }
@@ -40,8 +40,8 @@ pub struct Absent {
 }
 
 impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
-    /// A waiter on the calling CPU that has queued by NUMA node. If it is the head of the lock, its NUMA node has had
-    /// as many handoffs as it may.
+    /// Adds a waiter on the calling CPU that has queued by NUMA node. If it is the head of the lock, its NUMA node has
+    /// had as many handoffs as it may.
     ///
     /// # Panics
     /// If there is no node, or a thread uses the lock, which was free, or the metadata already.
@@ -66,8 +66,8 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
         }
         Absent { id, queue }
     }
-    /// A waiter on the calling CPU that has queued in order of arrival. If it is the head of the lock, there have been
-    /// as many handoffs as can be counted.
+    /// Adds a waiter on the calling CPU that has queued in order of arrival. If it is the head of the lock, there have
+    /// been as many handoffs as can be counted.
     ///
     /// # Panics
     /// If there is no node, or the lock is not in queued mode.
@@ -81,7 +81,7 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
         }
         Absent { id, queue: 0 }
     }
-    /// The number of the use in which the lock has its metadata; 0 if it has none.
+    /// Returns the number of the use in which the lock has its metadata; 0 if it has none.
     pub fn number_of_use(&self) -> u64 {
         let metadata = Metadata::<P>::of(&self.0.word);
         metadata.entry.use_by(metadata.name).unwrap_or(0)
@@ -91,8 +91,8 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
         // ordering: Relaxed; nothing is read through it.
         HqWord::from_bits(self.0.word.load(Relaxed)).mode() == Mode::Hq
     }
-    /// Sets the pending bit, as a thread that found the lock held by a thread and without a waiter, and comes only now.
-    /// Returns `true` if it has taken the lock.
+    /// Sets the pending bit, as a thread that found the lock held and without a waiter, and comes only now. Returns
+    /// `true` if it has taken the lock.
     pub fn lock_pending_late(&self) -> bool {
         self.0.lock_pending(HqWord::FREE.held())
     }
@@ -115,10 +115,10 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
     /// caller holds the lock afterwards.
     ///
     /// # Panics
-    /// If it is told what a waiter in the list is never told.
+    /// If it is told a role that a waiter in the list is never told.
     ///
     /// # Safety
-    /// It is a waiter of this lock, and nobody else acts for it.
+    /// It is a waiter of this lock, and no other thread acts for it.
     pub unsafe fn act_for(&self, Absent { id, queue }: Absent) {
         let Role::Head(handoffs) = Role::wait(node::<P>(id)) else {
             panic!("a waiter in the list was told to append its queue");
@@ -127,7 +127,7 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORD
             0 => self.0.lead_in_order(id, handoffs),
             _ => self.0.wait_by_node(&Metadata::of(&self.0.word), queue, id, handoffs),
         }
-        // SAFETY: claimed when the waiter was built; as in `lock_queue` nobody reaches it now.
+        // SAFETY: claimed when the waiter was built; as in `lock_queue` no thread reaches it now.
         unsafe { P::release_node(id) };
     }
 }

@@ -1,12 +1,12 @@
-//! How a lock turns to HQ mode while threads wait (`hq-bounded`).
+//! The turn of a lock to HQ mode while threads wait (`hq-bounded`).
 //!
-//! The owner does it, with waiters behind it in the one queue. All of that queue becomes the queue of the owner's NUMA
+//! The owner does it, with waiters behind it in the one queue. That whole queue becomes the queue of the owner's NUMA
 //! node, and the first one of the list. Its waiters are of any node and do not move.
 //!
 //! 1. The owner takes the metadata and *reserves* the queue: the tail gets the owner as its waiter, and a number below
-//!    that of the use. So a thread that is late does not join: it finds waiters of an older use, or a newer one.
+//!    that of the use. So a late thread does not join: it finds waiters of an older use, or a newer one.
 //! 2. One exchange of the word turns the lock to HQ mode, with this queue as the list. From then on no thread joins the
-//!    one queue. The exchange says who is its newest waiter.
+//!    one queue. The exchange shows which waiter is its newest one.
 //! 3. The owner *opens* the queue: the tail gets that waiter, and the number of the use. Threads of this NUMA node that
 //!    came between 2 and 3 wait until the lock word changes, and come again.
 //!
@@ -23,8 +23,8 @@ use crate::queue::{NodeId, TailCode, linked, node};
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
-    /// As the owner, with node `id` and waiters behind it in the one queue: turns the lock to HQ mode and makes another
-    /// waiter the head. `false` if the lock stays in queued mode; then the next waiter was told nothing.
+    /// Turns the lock to HQ mode and makes another waiter the head, as the owner, with node `id` and waiters behind it
+    /// in the one queue. Returns `false` if the lock stays in queued mode; then the next waiter was told nothing.
     pub(super) fn turn_under_load(&self, id: NodeId) -> bool {
         let metadata = Metadata::<P>::of(&self.word);
         if metadata.entry.take(metadata.name) != Taken::Now {

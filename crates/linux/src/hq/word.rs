@@ -40,15 +40,15 @@ const TYPE: u32 = 1 << TYPE_SHIFT;
 const INVALID_TAIL: u32 = 1 << 31;
 /// The lower half of `(*, queued, 0, 1)`.
 pub const QUEUED_HELD_HALF: u16 = HqWord::FREE.held().bits() as u16;
-/// From `(*, 1, 0)` to `(*, 0, 1)`, by addition.
+/// The number that is added to get from `(*, 1, 0)` to `(*, 0, 1)`.
 pub const PENDING_TO_LOCKED: u32 = (LOCKED as u32).wrapping_sub(PENDING);
 
-/// How newly arriving threads queue.
+/// A way in which newly arriving threads queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In one queue. The tail names its newest waiter.
     Queued,
-    /// Not yet: the next thread that has to queue decides. The tail is invalid.
+    /// Not decided yet: the next thread that has to queue decides. The tail is invalid.
     Undecided,
     /// In one queue for each NUMA node. The tail names the last and the first queue of the list.
     Hq,
@@ -70,7 +70,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The list of this queue alone.
+    /// Returns the list of this queue alone.
     pub const fn only(queue: u8) -> Self {
         Self { tail: queue, head: queue }
     }
@@ -87,15 +87,15 @@ impl HqWord {
     /// `(invalid, undecided, 0, 0)`: free, and the next thread that has to queue decides how.
     pub const UNDECIDED: Self = Self(TYPE | Mode::Undecided.bits() | INVALID_TAIL);
 
-    /// The word with these bits.
+    /// Returns the word with these bits.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
-    /// The bits of this word.
+    /// Returns the bits of this word.
     pub const fn bits(self) -> u32 {
         self.0
     }
-    /// How newly arriving threads queue.
+    /// Returns the way in which newly arriving threads queue.
     pub const fn mode(self) -> Mode {
         match (self.0 & MODE_MASK) >> MODE_SHIFT {
             0 => Mode::Queued,
@@ -111,7 +111,7 @@ impl HqWord {
     pub const fn is_pending(self) -> bool {
         self.0 & PENDING != 0
     }
-    /// `(*, *, 0, 0)`: the waiter whose turn it is may take the lock.
+    /// Returns `true` for `(*, *, 0, 0)`: the waiter whose turn it is may take the lock.
     pub const fn is_free_for_head(self) -> bool {
         self.0 & (LOCKED_MASK | PENDING) == 0
     }
@@ -128,35 +128,35 @@ impl HqWord {
     pub const fn is_handed_to_pending(self) -> bool {
         self.is_pending() && Self(self.0 & !PENDING).is_free()
     }
-    /// The word, held.
+    /// Returns the word, held.
     pub const fn held(self) -> Self {
         Self(self.0 & !LOCKED_MASK | LOCKED as u32)
     }
-    /// The newest waiter, in queued mode.
+    /// Returns the newest waiter, in queued mode.
     pub const fn tail(self) -> TailCode {
         TailCode::from_bits((self.0 >> TAIL_SHIFT) as u16)
     }
-    /// The list of queues, in HQ mode.
+    /// Returns the list of queues, in HQ mode.
     pub const fn queues(self) -> Queues {
         Queues { tail: (self.0 >> TAIL_SHIFT) as u8, head: (self.0 >> HEAD_QUEUE_SHIFT) as u8 }
     }
-    /// `(tail, queued, *, *)`: in queued mode, with this newest waiter.
+    /// Returns `(tail, queued, *, *)`: in queued mode, with this newest waiter.
     pub const fn queued(self, tail: TailCode) -> Self {
         self.with(Mode::Queued, (tail.bits() as u32) << TAIL_SHIFT)
     }
-    /// `(invalid, undecided, *, *)`: without a mode.
+    /// Returns `(invalid, undecided, *, *)`: without a mode.
     pub const fn undecided(self) -> Self {
         self.with(Mode::Undecided, INVALID_TAIL)
     }
-    /// `(queues, hq, *, *)`: in HQ mode, with this list. 0 and 0 is an empty one.
+    /// Returns `(queues, hq, *, *)`: in HQ mode, with this list. 0 and 0 is an empty one.
     pub const fn hq(self, Queues { tail, head }: Queues) -> Self {
         self.with(Mode::Hq, (head as u32) << HEAD_QUEUE_SHIFT | (tail as u32) << TAIL_SHIFT)
     }
-    /// `(0 0, hq, *, *)`: in HQ mode, and no queue was appended yet.
+    /// Returns `(0 0, hq, *, *)`: in HQ mode, and no queue was appended yet.
     pub const fn hq_begins(self) -> Self {
         self.hq(Queues { tail: 0, head: 0 })
     }
-    /// `(0 0, hq, *, *)`: in HQ mode, and no queue is in the list.
+    /// Returns `true` for `(0 0, hq, *, *)`: in HQ mode, and no queue is in the list.
     pub const fn is_unused_hq(self) -> bool {
         matches!(self.mode(), Mode::Hq) && self.0 & TAIL_MASK == 0
     }

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// `kick` of a waiter that sleeps or is about to.
 pub(super) const ASLEEP: u32 = 0;
-/// `kick` of one that was woken.
+/// `kick` of a waiter that was woken.
 const WOKEN: u32 = 1;
 
 /// The wait list, while it is locked. Dropping it unlocks it.
@@ -24,7 +24,7 @@ impl<P: PvPlatform> KernelMutex<P> {
         }
         LockedList(self)
     }
-    /// The first waiter, at a glance.
+    /// Returns the first waiter. Without the lock of the list this is a hint.
     pub(super) fn first(&self) -> Option<NodeId> {
         // ordering: Relaxed; only a hint, re-checked with the list locked.
         linked(self.first.load(Relaxed))
@@ -34,7 +34,7 @@ impl<P: PvPlatform> KernelMutex<P> {
 impl<P: PvPlatform> Drop for LockedList<'_, P> {
     fn drop(&mut self) {
         match P::KNOWS_WHO_RUNS {
-            // SAFETY: taken when this was made, which nobody copies.
+            // SAFETY: the lock was taken when this guard was made, and a guard is never copied.
             true => unsafe { self.0.wait_lock.unlock() },
             // SAFETY: as above.
             false => unsafe { self.0.bounded_wait_lock.unlock() },
@@ -47,12 +47,12 @@ impl<P: PvPlatform> LockedList<'_, P> {
     pub fn first(&self) -> Option<NodeId> {
         self.0.first()
     }
-    /// The thread that waits as `id`.
+    /// Returns the thread that waits as `id`.
     pub fn thread(&self, id: NodeId) -> u64 {
         // ordering: Relaxed; guarded by the lock of the list.
         node::<P>(id).thread.load(Relaxed)
     }
-    /// Says to `id`, which waits, that it was woken; the address to wake.
+    /// Tells `id`, which waits, that it was woken. Returns the address to wake.
     pub fn mark_woken(&self, id: NodeId) -> *const P::U32 {
         let kick = &node::<P>(id).kick;
         // ordering: Relaxed; nothing is read through it: its thread tries again with the list locked.
@@ -74,7 +74,7 @@ impl<P: PvPlatform> LockedList<'_, P> {
         self.set_last(Some(id));
         last.is_none()
     }
-    /// Takes `id` out, which waits. Returns `true` if the list is empty then.
+    /// Takes `id`, which waits, out of the list. Returns `true` if the list is empty then.
     pub fn remove(&self, id: NodeId) -> bool {
         let me = node::<P>(id);
         // ordering: Relaxed; guarded by the lock of the list.
@@ -91,7 +91,7 @@ impl<P: PvPlatform> LockedList<'_, P> {
     }
 
     fn set_first(&self, first: Option<NodeId>) {
-        // ordering: Relaxed; guarded by the lock of the list, and as read without it a hint.
+        // ordering: Relaxed; guarded by the lock of the list. A thread that reads it without takes it for a hint.
         self.0.first.store(first.map_or(0, link_to), Relaxed);
     }
     fn last(&self) -> Option<NodeId> {

@@ -1,24 +1,24 @@
 //! `KernelMutex`: the kernel's sleeping mutex, whose waiters spin while the owner runs.
 //!
-//! A reference to measure against: Linux's `struct mutex` as it is since Zijlstra's rework of its owner word (2016),
-//! from its published description. The owner word names the owner and has three flags:
+//! It is a reference to measure against: Linux's `struct mutex` as it is since Zijlstra's rework of its owner word
+//! (2016), from its published description. The owner word names the owner and has three flags:
 //!
 //! ```text
 //!  63                                             3    2         1          0
 //! +------------------------------------------------+--------+---------+---------+
 //! |                  thread                        | pickup | handoff | waiters |   owner
 //! +------------------------------------------------+--------+---------+---------+
-//! | those who spin (OSQ)                                                        |
+//! | the queue of spinners (OSQ)                                                 |
 //! | the lock of the wait list, the first and the last waiter                    |
 //! +-----------------------------------------------------------------------------+
 //! ```
 //!
-//! - *waiters*: a thread is in the wait list. Set by a thread that enters an empty list, cleared by the one that leaves
-//!   it empty, both with the list locked. A release that sees it looks at the list.
-//! - *handoff*: the first waiter wants the lock to be handed to it. Set by this waiter, which was woken and found the
-//!   lock held. The owner's release clears it. Legal only while a thread owns the lock.
-//! - *pickup*: *thread* was given the lock and has not taken it yet. Set by a release, cleared by that thread. No other
-//!   thread may take the lock.
+//! - *waiters*: a thread is in the wait list. A thread that enters an empty list sets it, and a thread that leaves the
+//!   list empty clears it, both with the list locked. A release that sees it looks at the list.
+//! - *handoff*: the first waiter wants the lock to be handed to it. This waiter sets it, after it was woken and found
+//!   the lock held. The owner's release clears it. It is legal only while a thread owns the lock.
+//! - *pickup*: *thread* was given the lock and has not taken it yet. A release sets it, and that thread clears it. No
+//!   other thread may take the lock.
 //!
 //! A state is written (thread, pickup, handoff, waiters).
 //!
@@ -26,31 +26,32 @@
 //! |---|---|---|
 //! | (0,0,0,w) | free | any thread, to (t,0,0,w) |
 //! | (t,0,0,0) | `t` owns it | `t`, to (0,0,0,0); the first thread in the list, to (t,0,0,1) |
-//! | (t,0,0,1) | the same, and threads wait | `t`, to (0,0,0,1), and then it wakes the first waiter; that one, once it was woken, to (t,0,1,1); a thread that leaves the list empty, to (t,0,0,0) |
+//! | (t,0,0,1) | `t` owns it, and threads wait | `t`, to (0,0,0,1), and then it wakes the first waiter; this waiter, once it was woken, to (t,0,1,1); a thread that leaves the list empty, to (t,0,0,0) |
 //! | (t,0,1,1) | `t` owns it, and has to hand it over | `t`, with the list locked, to (f,1,0,1) for the first waiter `f` |
 //! | (f,1,0,1) | `f` may take it | `f`, to (f,0,0,1) |
 //!
-//! *Lock.* One compare-exchange from 0. A thread that finds the lock held spins if the owner has a CPU: it queues in
-//! the [`OsqLock`], and the head of that queue tries again and again while the owner runs. It stops when the owner has
-//! no CPU, or when another thread wants its own. Then it enters the wait list and sleeps. After each wake-up it tries
-//! again, and if it is the first waiter, it sets *handoff* and spins next to the head of the queue, without queueing.
+//! *Lock.* One compare-exchange from 0 takes the lock. A thread that finds the lock held spins if the owner has a CPU:
+//! it queues in the [`OsqLock`], and the head of that queue tries again and again while the owner runs. It stops when
+//! the owner has no CPU, or when another thread wants the CPU of the head. Then it enters the wait list and sleeps.
+//! After each wake-up it tries again, and if it is the first waiter, it sets *handoff* and spins next to the head of
+//! the queue, without queueing.
 //!
-//! *Unlock.* One compare-exchange to 0. With *waiters* the lock is released first, and then the first waiter is woken:
-//! spinners and newcomers take the lock meanwhile. With *handoff* it is given to the first waiter, which is woken, and
-//! stays taken until this one runs.
+//! *Unlock.* One compare-exchange to 0 releases the lock. With *waiters* the lock is released first, and then the first
+//! waiter is woken: spinners and newcomers take the lock meanwhile. With *handoff* it is given to the first waiter,
+//! which is woken, and stays taken until this waiter runs.
 //!
 //! A thread that is about to sleep clears `kick` of its node, tries once more with the list locked, and sleeps while
 //! `kick` is 0. A waking thread has changed the owner word before, and sets `kick` with the list locked. So either the
 //! attempt sees that change, or `kick` is set after it was cleared. The lock of the list orders both.
 //!
-//! Fairness: waiters are served in the order of their list. The first one is overtaken until it was woken once and
-//! found the lock held; from then on nobody overtakes it. The others wait until those in front are served. Spinners
-//! that have not queued in the list are served before them, without a bound on their number.
+//! Fairness: waiters are served in the order of their list. Other threads overtake the first waiter until it was woken
+//! once and found the lock held. From then on no thread overtakes it. The other waiters wait until the waiters in front
+//! are served. Spinners that have not queued in the list are served before them, without a bound on their number.
 //!
-//! What differs from the kernel: where the platform does not know which threads run (natively), a spinner stops after
+//! Differences from the kernel: where the platform does not know which threads run (natively), a spinner stops after
 //! the time that it costs to sleep and wake up. A spinner that stops because another thread wants its CPU sleeps at
-//! once; the kernel lets the other thread run first. The wait list is guarded by the kernel's queued spinlock; natively
-//! by its form whose waiters sleep. A thread without a queue node tries every millisecond, in no order.
+//! once; the kernel lets the other thread run first. The kernel's queued spinlock guards the wait list; natively it is
+//! the form of that lock whose waiters sleep. A thread without a queue node tries every millisecond, in no order.
 //!
 //! The lock must outlive every call, as in the kernel: a release looks at the list when another thread may own the lock
 //! already. A thread that did not take the lock may release it.
@@ -60,7 +61,7 @@
 //! | K1 | `compare_exchange` in `unlock` and, to free it, in `unlock_slowpath`, Release | `compare_exchange` in `take_free` and in `try_take`, Acquire | the owner's work |
 //!
 //! An owner that hands the lock over does so with the list locked. The waiter locks the list after that, to leave it,
-//! before it returns from `lock`. So the lock of the list carries the owner's work there; the kernel has a release for
+//! before it returns from `lock`. So the lock of the list carries the owner's work there. The kernel has a release for
 //! that as well.
 //!
 //! All writes of the owner word are read-modify-writes, so what one of them releases reaches every thread that acquires
@@ -85,7 +86,7 @@ const HANDOFF: u64 = 1 << 1;
 const PICKUP: u64 = 1 << 2;
 const FLAGS: u64 = WAITERS | HANDOFF | PICKUP;
 
-/// The thread that the word names; 0 for none.
+/// Returns the thread that the word names; 0 for none.
 const fn thread_in(word: u64) -> u64 {
     word & !FLAGS
 }
@@ -96,10 +97,10 @@ pub struct KernelMutex<P: Cells> {
     owner: P::U64,
     spinners: OsqLock<P>,
     wait_lock: QSpinlock<P>,
-    /// Instead of `wait_lock` where its owner may lose its CPU.
+    /// Used instead of `wait_lock` where its owner may lose its CPU.
     bounded_wait_lock: QSpinlock<P, Fifo, HybridBounded>,
-    /// Tail code of the first waiter. Written with the list locked, also read without. Threads without a queue node
-    /// nap on it.
+    /// The tail code of the first waiter. It is written with the list locked, and also read without. Threads without a
+    /// queue node nap on it.
     first: P::U32,
     last: Guarded<P, TailCode>,
 }
@@ -191,7 +192,7 @@ impl<P: PvPlatform> KernelMutex<P> {
         }
     }
 
-    /// A release where threads wait, or by a thread that did not take the lock.
+    /// Releases the lock where threads wait, or for a thread that did not take it.
     #[doc(alias = "__mutex_unlock_slowpath")]
     #[cold]
     fn unlock_slowpath(&self) {
@@ -220,7 +221,7 @@ impl<P: PvPlatform> KernelMutex<P> {
         }
     }
 
-    /// Gives the lock to `thread`, or to any if it is 0. For the owner, with the list locked.
+    /// Gives the lock to `thread`, or to any thread if `thread` is 0. For the owner, with the list locked.
     #[doc(alias = "__mutex_handoff")]
     fn hand_over(&self, thread: u64) {
         let pickup = if thread == 0 { 0 } else { PICKUP };
@@ -238,13 +239,13 @@ impl<P: PvPlatform> KernelMutex<P> {
         }
     }
 
-    /// Says in the owner word that threads wait. For the first one in the list, with the list locked.
+    /// Says in the owner word that threads wait. For the first thread in the list, with the list locked.
     fn set_waiters(&self) {
         // (*,0,0,0) -> (*,0,0,1)
         // ordering: Relaxed; nothing is read through it: a release that sees it locks the list.
         self.owner.fetch_or(WAITERS, Relaxed);
     }
-    /// Says that none waits, and ends what a waiter has asked for. For the owner, with the list locked.
+    /// Says that no thread waits, and ends what a waiter has asked for. For the owner, with the list locked.
     fn clear_flags(&self) {
         // (t,0,*,1) -> (t,0,0,0)
         // ordering: Relaxed; nothing is read through it.

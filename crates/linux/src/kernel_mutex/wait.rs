@@ -10,10 +10,10 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// A spinner asks once in this many looks if it still should spin.
 const FOR_NEWS: Bound = Bound::until_stopped(16);
-/// How long a thread without a queue node sleeps between its attempts.
+/// The time for which a thread without a queue node sleeps between its attempts, in nanoseconds.
 const NAP_NS: u64 = 1_000_000;
 
-/// When a spinner should stop, whatever the lock says.
+/// The end of a spin: it tells a spinner to stop, whatever the lock says.
 struct Over<P: PvPlatform>(Option<Patience<P>>);
 
 impl<P: PvPlatform> Over<P> {
@@ -32,7 +32,7 @@ impl<P: PvPlatform> Over<P> {
 }
 
 impl<P: PvPlatform> KernelMutex<P> {
-    /// Everything but the first attempt.
+    /// Takes the lock after the first attempt has failed.
     #[doc(alias = "__mutex_lock_common")]
     #[cold]
     pub(super) fn lock_slowpath(&self) {
@@ -101,7 +101,7 @@ impl<P: PvPlatform> KernelMutex<P> {
         loop {
             // ordering: Relaxed; guarded by the lock of the list.
             kick.store(ASLEEP, Relaxed);
-            // In this section a release hands the lock over and wakes this thread before it or behind it.
+            // A release hands the lock over and wakes this thread in a locked section before this one or after it.
             if self.try_take(false).is_none() {
                 break;
             }

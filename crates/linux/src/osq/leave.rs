@@ -1,4 +1,4 @@
-//! Out of the queue: from its head, or from anywhere.
+//! Leaving the queue: from its head, or from anywhere.
 
 use super::OsqLock;
 use super::word::{Link, TAKEN, code, named};
@@ -7,7 +7,7 @@ use crate::queue::{NodeId, QueuePlatform, node};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
-    /// Takes a waiter out of the queue; `false` if it is the head by now, and stays.
+    /// Takes a waiter out of the queue. Returns `false` if it is the head by now, and stays.
     #[cold]
     pub(super) fn leave(&self, me: NodeId) -> bool {
         let Some(prev) = mark::<P>(me) else { return false };
@@ -21,21 +21,21 @@ impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
             }
             None => {
                 // (t,1,me+n) -> (t,0,n)
-                // ordering: Relaxed; nothing is read through it: the thread that waits for it writes to the same
-                // word next, if to any.
+                // ordering: Relaxed; nothing is read through it: the thread that waits for this writes to the same word
+                // next, if it writes to any.
                 link.fetch_sub(Link::of_leaving(me), Relaxed);
             }
         }
         true
     }
 
-    /// Keeps the one behind `me` where it is, until it is told who is in front of it now. `None` if nobody is
-    /// behind: then the newest is the one in front, and `me` is in no queue.
+    /// Keeps the thread behind `me` where it is until it is told which node is in front of it now, and returns its
+    /// node. Returns `None` if no thread is behind: then the node in front is the newest, and `me` is in no queue.
     pub(super) fn take_next(&self, me: NodeId, prev: Option<NodeId>) -> Option<NodeId> {
         let link = &node::<P>(me).next;
         if self.put_tail_back(me, prev) {
-            // The last one that left from behind may not have cleared its mark yet.
-            // ordering: Relaxed; nothing is read through it. That there is a mark is known by O5.
+            // The last thread that left from behind may not have cleared its mark yet.
+            // ordering: Relaxed; nothing is read through it. By O5 it is known that there is a mark.
             link.cond_load(Relaxed, |bits| !Link::from_bits(bits).is_leaving());
             return None;
         }
@@ -47,7 +47,7 @@ impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
             let bits = link.cond_load(Acquire, |bits| !Link::from_bits(bits).is_leaving());
             seen = Link::from_bits(bits);
         }
-        // Nobody is behind, or one who has not linked itself yet and cannot leave.
+        // No thread is behind, or one that has not linked itself yet and cannot leave.
         if seen.next().is_none() && !self.put_tail_back(me, prev) {
             // ordering: Acquire; O3.
             let bits = link.cond_load(Acquire, |bits| Link::from_bits(bits).next().is_some());
@@ -56,7 +56,7 @@ impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
         seen.next()
     }
 
-    /// Makes the one in front the newest, if nobody has come after `me`. Returns `true` if that is so.
+    /// Makes the node in front the newest, if no thread has come after `me`. Returns `true` if that is so.
     fn put_tail_back(&self, me: NodeId, prev: Option<NodeId>) -> bool {
         let newest = prev.map_or(0, code);
         // ordering: AcqRel; O2, O5 both ways. On failure Relaxed: the failure value is not used.
@@ -64,13 +64,14 @@ impl<P: QueuePlatform + SchedulerHints> OsqLock<P> {
     }
 }
 
-/// Marks the link of the one in front of `me`, which stays there then; `None` if nobody is.
+/// Marks the link of the node in front of `me`, which stays there then, and returns that node. Returns `None` if `me`
+/// is the head.
 fn mark<P: QueuePlatform + SchedulerHints>(me: NodeId) -> Option<NodeId> {
     let mine = node::<P>(me);
     // ordering: Acquire; O4.
     let mut seen = mine.prev.load(Acquire);
     loop {
-        // It may have left by now, and be a node of another queue: there is no link to us there.
+        // The node in front may have left by now, and be in another queue. There is no link to us there.
         let prev = named(seen)?;
         let link = &node::<P>(prev).next;
         // (0,0,me) -> (0,1,me)
@@ -78,7 +79,7 @@ fn mark<P: QueuePlatform + SchedulerHints>(me: NodeId) -> Option<NodeId> {
         match link.compare_exchange(code(me), Link::of_leaving(me), Relaxed, Relaxed) {
             Ok(_) => return Some(prev),
             Err(bits) if Link::from_bits(bits).is_leaving() => {
-                // One that has left in between has told us already, and has not linked us yet.
+                // A thread that leaves from in between has told us already, and has not linked us yet.
                 // ordering: Relaxed; only a hint, re-checked at the next attempt.
                 link.cond_load(Relaxed, |now| now != bits);
                 // ordering: Acquire; O4.
@@ -92,7 +93,7 @@ fn mark<P: QueuePlatform + SchedulerHints>(me: NodeId) -> Option<NodeId> {
     }
 }
 
-/// Tells the one whose link was taken who is in front of it: nobody, if it is the head.
+/// Tells `next` which node is in front of it: none, if it is the head. The caller has taken the link to `next`.
 pub(super) fn tell<P: QueuePlatform + SchedulerHints>(next: NodeId, prev: Option<NodeId>) {
     // ordering: Release; O4.
     node::<P>(next).prev.store(prev.map_or(0, code), Release);

@@ -6,13 +6,14 @@ use crate::queue::claim_patiently;
 use crate::queue::{NodeId, QueuePlatform};
 use crate::raw::{Order, RawLock};
 
-/// Owning it is being the head of the queue. A thread that locks waits for its turn; an attempt joins
-/// and leaves again unless it is the head at once.
+/// The head of the queue owns this mutex. A thread that locks it waits for its turn. An attempt joins the queue, and
+/// leaves it again unless it is the head at once.
 ///
-/// As in [`McsLock`](crate::mcs::McsLock) the owner's node is kept in the lock, with the same limits.
+/// As in [`McsLock`](crate::mcs::McsLock), the owner's node is kept in the lock, with the same limits.
 pub struct OsqMutex<P: Cells> {
     queue: OsqLock<P>,
-    /// Number of the owner's node, as wide as the tail: no byte is outside of a cell. Guarded by the lock itself.
+    /// The number of the owner's node. It is as wide as the tail, so that no byte is outside of a cell. The lock itself
+    /// guards it.
     holder: Guarded<P, u32>,
 }
 
@@ -37,7 +38,7 @@ impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
             // SAFETY: the lock is ours.
             unsafe { self.holder.set(id.number().into()) };
         } else {
-            // SAFETY: claimed above, and in no queue any more.
+            // SAFETY: claimed above, and no longer in a queue.
             unsafe { P::release_node(id) };
         }
         is_ours
@@ -47,7 +48,7 @@ impl<P: QueuePlatform + SchedulerHints> RawLock for OsqMutex<P> {
         let id = NodeId::new(unsafe { self.holder.get() } as u16);
         // SAFETY: it is the head with this node.
         unsafe { self.queue.unlock(id) };
-        // SAFETY: claimed in `lock` or `try_lock`, and in no queue any more.
+        // SAFETY: claimed in `lock` or `try_lock`, and no longer in a queue.
         unsafe { P::release_node(id) };
     }
     fn is_locked(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The word by which a waiter knows who is behind it.
+//! The link: the word by which a thread knows the waiter behind it.
 //!
 //! ```text
 //!   31      30      29               17 16               0
@@ -7,24 +7,23 @@
 //! +-------+---------+------------------+------------------+
 //! ```
 //!
-//! - `next`: tail code of the waiter behind. May be 0 while there is one: it has not linked itself yet.
-//!   Never names one that has left. While `leaving` is set only the one that leaves can read it: it may be
-//!   the sum of two codes, which is why it has a bit more than a code.
-//! - `leaving`: the one behind takes itself out. Set by it only, while it is linked and `taken` is
-//!   clear; cleared by it only, together with its code, and until then this node stays where it is.
-//! - `taken`: the thread of this node is about to write to the one behind, and that one stays where
-//!   it is. Set by that thread only, whether anybody is behind or not, and never cleared: the thread is
-//!   done with the queue.
+//! - `next`: the tail code of the waiter behind. It may be 0 while there is a waiter that has not linked itself yet. It
+//!   never names a waiter that has left. While `leaving` is set, only the waiter that leaves can read it, because it
+//!   may be the sum of two codes. That is why it has a bit more than a code.
+//! - `leaving`: the waiter behind takes itself out. Only that waiter sets it, while it is linked and `taken` is clear.
+//!   Only that waiter clears it, together with its code. Until then this node stays where it is.
+//! - `taken`: the thread of this node is about to write to the node behind, which stays where it is. Only the thread of
+//!   this node sets it, with or without a waiter behind. It is never cleared: the thread is done with the queue.
 //!
 //! | link | means | moved by |
 //! |---|---|---|
-//! | (0,0,0) | nobody behind, or not linked yet | a newcomer, to (0,0,n); the thread of the node, to (1,0,0) |
+//! | (0,0,0) | no waiter behind, or not linked yet | a newcomer, to (0,0,n); the thread of the node, to (1,0,0) |
 //! | (0,0,n) | `n` waits behind | `n`, to (0,1,n); the thread of the node, to (1,0,n) |
 //! | (\*,1,n) | `n` leaves | `n`, to (\*,0,0) if it was the newest and to (\*,0,m) if `m` is behind it; a newcomer `m`, to (\*,1,n+m), once `n` has left the tail |
-//! | (\*,1,n+m) | the same, and `m` waits behind | `n`, to (\*,0,m) |
+//! | (\*,1,n+m) | `n` leaves, and `m` waits behind | `n`, to (\*,0,m) |
 //! | (0,1,\*) | `leaving` as above | the thread of the node, to (1,1,\*) |
-//! | (1,0,0) | not linked yet, or nobody behind | a newcomer, to (1,0,n) |
-//! | (1,0,n) | `n` is told who is in front of it, or that nobody is | nobody |
+//! | (1,0,0) | not linked yet, or no waiter behind | a newcomer, to (1,0,n) |
+//! | (1,0,n) | `n` is told which node is in front of it, or that it is the head | no thread |
 
 use crate::queue::{NodeId, TailCode};
 
@@ -35,18 +34,18 @@ const TAKEN_SHIFT: u32 = LEAVING_SHIFT + 1;
 
 const NEXT_MASK: u32 = (1 << NEXT_BITS) - 1;
 const LEAVING: u32 = 1 << LEAVING_SHIFT;
-/// What the thread of a node sets in its link.
+/// The bit that the thread of a node sets in its link.
 pub(super) const TAKEN: u32 = 1 << TAKEN_SHIFT;
 
 const _: () = assert!(TAKEN_SHIFT + 1 == u32::BITS);
 const _: () = assert!(2 * u16::MAX as u32 <= NEXT_MASK);
 
-/// The code of `id`, as it is in a tail, in a link and in the word of the waiter behind.
+/// Returns the code of `id`, as it is in a tail, in a link and in the word of the waiter behind.
 pub(super) fn code(id: NodeId) -> u32 {
     id.code().bits().into()
 }
 
-/// The node that a tail, or the word of a waiter, names.
+/// Returns the node that a tail, or the word of a waiter, names.
 pub(super) fn named(code: u32) -> Option<NodeId> {
     TailCode::from_bits(code as u16).node()
 }
@@ -62,15 +61,15 @@ impl Link {
     pub const fn is_leaving(self) -> bool {
         self.0 & LEAVING != 0
     }
-    /// The waiter behind, for the thread of the node if nobody leaves.
+    /// Returns the waiter behind. For the thread of the node, if no waiter leaves.
     pub fn next(self) -> Option<NodeId> {
         named(self.0 & NEXT_MASK)
     }
-    /// What the link to `me` is while `me` takes itself out.
+    /// Returns the value of the link to `me` while `me` takes itself out.
     pub fn of_leaving(me: NodeId) -> u32 {
         LEAVING | code(me)
     }
-    /// What has to be added to a link so that `next` is in it and `me`, which leaves, is not.
+    /// Returns the number to add to a link so that `next` is in it and `me`, which leaves, is not.
     pub fn relinked(me: NodeId, next: NodeId) -> u32 {
         code(next).wrapping_sub(Self::of_leaving(me))
     }
@@ -88,7 +87,7 @@ mod tests {
     use super::*;
     use crate::queue::NODES_MAX;
 
-    /// The first two and the last two nodes.
+    /// Returns the first two and the last two nodes.
     fn nodes() -> [NodeId; 4] {
         [0, 1, NODES_MAX as u16 - 2, NODES_MAX as u16 - 1].map(NodeId::new)
     }

@@ -2,7 +2,7 @@
 //!
 //! This is the idea of the hierarchical queued spinlock ([`hq`](crate::hq)), on the word of the queued spinlock: all
 //! waiters join one queue, and its head sorts them, as in [CNA](super::cna). CNA has one queue for all waiters that it
-//! sets aside. Here each NUMA node has its own, so a node's waiters follow each other without a search.
+//! sets aside. Here each NUMA node has its own queue, so a node's waiters follow each other without a search.
 //!
 //! ```text
 //!   head ─> local ─> ... ─> newest                      the queue, in the word's tail
@@ -17,16 +17,16 @@
 //! A list is circular: its last waiter links to its first one. The first one knows the last one, in its `prev` word,
 //! and the first one of the list behind, in its `since_ns` word.
 //!
-//! Everything here is done by the head, alone. It inherits the lists through the grant that made it the head (Q3). It
-//! may touch what the head may touch in CNA.
+//! The head does all of this alone. It inherits the lists through the grant that made it the head (Q3). It may touch
+//! what the head may touch in CNA.
 //!
-//! | the head finds | and lists are aside | it grants |
+//! | the head finds | are lists aside | it grants |
 //! |---|---|---|
-//! | a waiter of its own NUMA node, or an urgent one | or not | that one, with the lists |
-//! | another one, with one behind it | or not | it goes to the end of its list, and the head looks at the one behind it |
+//! | a waiter of its own NUMA node, or an urgent one | yes or no | that one, with the lists |
+//! | another one, with one behind it | yes or no | none yet: that one goes to the end of its list, and the head looks at the one behind it |
 //! | another one or none, or the threshold is reached | yes | the first waiter of the first list, which is put in front of the queue |
 //! | another one | no | that one |
-//! | it is the last one in the queue | yes | the same; the word's tail is then the list's last waiter |
+//! | it is the last one in the queue | yes | the first waiter of the first list; the word's tail is then that list's last waiter |
 //!
 //! A turn is the time in which the lock stays in one NUMA node. Waiters of a node whose turn has ended come behind the
 //! list that was put in front of them, and are set aside as new ones, at the end.
@@ -50,9 +50,9 @@ use crate::raw::{FairnessThreshold, Order};
 use crate::tunables::{NumaSpinlock, Tunable};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// Handoffs in a turn while lists are aside; run-time knob `hqlock_fairness_threshold`.
+/// The most handoffs in a turn while lists are aside; run-time knob `hqlock_fairness_threshold`.
 const HANDOFFS_MAX: u32 = 1000;
-/// How many waiters the head looks at once the lock is taken.
+/// The most waiters that the head looks at once the lock is taken.
 const LOOKS_AFTER_TAKING: u32 = 512;
 
 /// Stands in for the NUMA node of a waiter that must not be set aside.
@@ -66,7 +66,7 @@ const URGENT: u32 = u32::MAX;
 /// waiters are served in order of arrival. Urgent waiters are in no bound.
 pub struct TwoLevel;
 
-/// What the head knows about the next waiter.
+/// The head's knowledge about the next waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outlook {
     /// It was not looked at, or is of another NUMA node.
@@ -77,7 +77,7 @@ enum Outlook {
     Over,
 }
 
-/// What the head of the queue remembers while it is that.
+/// The state of the head of the queue.
 pub struct NodeTurn {
     /// The NUMA node whose turn it is.
     numa: u32,
@@ -87,7 +87,7 @@ pub struct NodeTurn {
 }
 
 // SAFETY: a grant names the waiter linked behind the head, or the first one of a list that is then in front. Waiters go
-// to lists one by one, and lists to the queue in one piece, their ends relinked.
+// to lists one by one. Lists go to the queue in one piece, their ends relinked.
 unsafe impl<P: QueuePlatform> Succession<P> for TwoLevel {
     const ORDER: Order = Order::Grouped;
     const STEPS: bool = true;
@@ -102,7 +102,7 @@ unsafe impl<P: QueuePlatform> Succession<P> for TwoLevel {
         if !NumaSpinlock::of(set(Tunable::numa_spinlock), || false, || numa_nodes).is_on() {
             return none;
         }
-        // The turns of the others pass twice.
+        // The turns of the other NUMA nodes pass twice.
         FairnessThreshold { handoffs_per_node: 2 * (u64::from(handoffs_max(set)) + 1), ..none }
     }
     fn enter(me: &QNode<P>) {
@@ -166,12 +166,12 @@ unsafe impl<P: QueuePlatform> Succession<P> for TwoLevel {
     }
 }
 
-/// Handoffs after which a turn is over.
+/// Returns the number of handoffs after which a turn is over.
 fn handoffs_max(set: impl Fn(Tunable) -> Option<u64>) -> u32 {
     set(Tunable::hqlock_fairness_threshold).map_or(HANDOFFS_MAX, |handoffs| handoffs as u32)
 }
 
-/// What the first waiter of the first list is granted with: the lists behind that one.
+/// Grants the first waiter of the first list, with the lists behind that one.
 fn first_of_list<P: QueuePlatform>(first: NodeId) -> Grant {
     let to = node::<P>(first);
     // ordering: Relaxed; published by the grant, Q3.
@@ -182,13 +182,13 @@ fn first_of_list<P: QueuePlatform>(first: NodeId) -> Grant {
     }
 }
 
-/// The last waiter of the list whose first one this is.
+/// Returns the last waiter of the list that begins with this one.
 fn last_of<P: QueuePlatform>(first: &QNode<P>) -> NodeId {
     // ordering: Relaxed; written by this head or an earlier one, Q3.
     named(first.prev.load(Relaxed))
 }
 
-/// The first waiter of the list behind the one whose first one this is.
+/// Returns the first waiter of the list behind the one that begins with this waiter.
 fn list_behind<P: QueuePlatform>(first: &QNode<P>) -> Option<NodeId> {
     // ordering: Relaxed; written by this head or an earlier one, Q3.
     linked(first.since_ns.load(Relaxed) as u32)
@@ -223,7 +223,7 @@ impl NodeTurn {
         true
     }
 
-    /// Appends a waiter to the list of its NUMA node, or appends a list with it.
+    /// Appends a waiter to the list of its NUMA node. If there is no such list, appends a list with this waiter.
     fn set_aside<P: QueuePlatform>(&mut self, id: NodeId, numa: u32) {
         P::count(Event::cna_set_aside);
         // ordering: Relaxed; written by this head or an earlier one, Q3.
@@ -267,7 +267,7 @@ impl NodeTurn {
         }
     }
 
-    /// Grants a waiter that may go on with the turn, with the lists, of which the first one ends with `last`.
+    /// Grants a waiter that may go on with the turn, and gives it the lists. The first list ends with `last`.
     fn hand_over<P: QueuePlatform>(&self, me: &QNode<P>, last: NodeId, next: NodeId) -> Grant {
         let new_head = node::<P>(next);
         // ordering: Relaxed; written by the last head before it granted, Q3.

@@ -4,7 +4,7 @@ use super::policy::Format;
 
 /// Bits: a writer holds the lock.
 pub const WRITER: u64 = 1;
-/// Bits: somebody is in the wait list.
+/// Bits: a thread is in the wait list.
 pub const WAITERS: u64 = 1 << 1;
 /// Bits: the lock is reserved for the first waiter.
 pub const HANDOFF: u64 = 1 << 2;
@@ -15,7 +15,7 @@ const READER_SHIFT: u32 = 8;
 pub const GUARD: u64 = 1 << 63;
 /// Bits: readers hold the lock, or try to.
 pub const READERS_MASK: u64 = !(READER - 1);
-/// Bits: somebody holds the lock, or a reader tries to.
+/// Bits: a thread holds the lock, or a reader tries to.
 pub const HELD_MASK: u64 = WRITER | READERS_MASK;
 /// Bits: a reader that finds one of these must not go on.
 pub const READER_WAITS_MASK: u64 = WRITER | WAITERS | HANDOFF | GUARD;
@@ -23,16 +23,16 @@ pub const READER_WAITS_MASK: u64 = WRITER | WAITERS | HANDOFF | GUARD;
 const _: () = assert!((WRITER | WAITERS | HANDOFF) & READERS_MASK == 0);
 const _: () = assert!(HELD_MASK & (WAITERS | HANDOFF) == 0);
 
-/// Biased: a reader. The lower half counts those that hold the lock and attempts under way.
+/// Biased: a reader. The lower half counts the threads that hold the lock and the attempts under way.
 pub const ACTIVE: u64 = 1;
 
-/// Readers in the bits.
+/// Returns the number of readers in a count of bits.
 #[inline]
 pub fn readers_in(count: u64) -> u64 {
     (count & !GUARD) / READER
 }
 
-/// Returns `true` if the biased count is negative: a writer, or a wait list.
+/// Returns `true` if the biased count is negative: there is a writer, or a wait list.
 #[inline(always)]
 pub fn is_negative(count: u64) -> bool {
     (count as i64) < 0
@@ -47,7 +47,7 @@ impl Format {
             Self::Biased(_) => self.active_in(count) != 0,
         }
     }
-    /// One reader, as it is added.
+    /// Returns the number that a reader adds to the count.
     #[inline(always)]
     pub fn reader(self) -> u64 {
         match self {
@@ -55,46 +55,46 @@ impl Format {
             Self::Biased(_) => ACTIVE,
         }
     }
-    /// Returns `true` if a reader may go on at once that is in this count, or would be.
+    /// Returns `true` if a reader that is in this count, or would be, may go on at once.
     #[inline(always)]
     pub fn lets_reader(self, count: u64) -> bool {
         match self {
             Self::Bits => count & READER_WAITS_MASK == 0,
-            // As a number without a sign: one that is negative is greater.
+            // Compared without a sign, a negative count is above every limit.
             Self::Biased(_) => count < self.readers_limit(),
         }
     }
-    /// What is in the count while the wait list is not empty.
+    /// Returns the part of the count that is there while the wait list is not empty.
     pub const fn waiters(self) -> u64 {
         match self {
             Self::Bits => WAITERS,
             Self::Biased(half) => 0_u64.wrapping_sub(1 << half),
         }
     }
-    /// A writer.
+    /// Returns the number that a writer adds to the count.
     pub const fn writer(self) -> u64 {
         match self {
             Self::Bits => WRITER,
             Self::Biased(_) => self.waiters().wrapping_add(ACTIVE),
         }
     }
-    /// This many readers are too many.
+    /// Returns the number of readers that is one too many.
     pub const fn readers_limit(self) -> u64 {
         match self {
             Self::Bits => GUARD / READER,
             Self::Biased(half) => 1 << (half - 1),
         }
     }
-    /// Biased: those that hold the lock, and attempts.
+    /// Biased: returns the number of threads that hold the lock, and of attempts.
     pub const fn active_in(self, count: u64) -> u64 {
         count & !self.waiters()
     }
-    /// Returns `true` if the biased count says that readers hold the lock or try to, while there is a wait list: no
-    /// writer does.
+    /// Returns `true` if the biased count says, while there is a wait list, that readers hold the lock or try to, and
+    /// no writer does.
     pub fn is_above_waiting(self, count: u64) -> bool {
         (count as i64) > self.waiters() as i64
     }
-    /// Returns `true` if the biased count says that a writer holds the lock or tries to, while there is a wait list.
+    /// Returns `true` if the biased count says, while there is a wait list, that a writer holds the lock or tries to.
     pub fn is_below_waiting(self, count: u64) -> bool {
         (count as i64) < self.waiters() as i64
     }

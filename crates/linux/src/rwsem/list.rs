@@ -15,13 +15,13 @@ use core::sync::atomic::Ordering::Relaxed;
 pub struct WaitLock<P: Cells> {
     ticket: TicketLock<P>,
     queued: QSpinlock<P>,
-    /// Instead of `queued` where its owner may lose its CPU.
+    /// Used instead of `queued` where its owner may lose its CPU.
     bounded: QSpinlock<P, Fifo, HybridBounded>,
 }
 
 /// The ends of the list.
 pub struct List<P: Cells> {
-    /// Written under the internal lock; also read without it.
+    /// It is written under the internal lock, and also read without it.
     first: P::U32,
     last: Guarded<P, TailCode>,
 }
@@ -33,7 +33,7 @@ impl<P: Cells> Zeroed for List<P> {
 }
 
 impl<P: ConstCells> List<P> {
-    /// An empty one.
+    /// An empty list.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const EMPTY: Self =
         Self { first: ConstZeroed::ZEROED, last: Guarded::const_new(TailCode::NONE) };
@@ -46,13 +46,13 @@ impl<P: ParkPlatform> Zeroed for WaitLock<P> {
 }
 
 impl<P: ConstCells> WaitLock<P> {
-    /// A free one.
+    /// A free internal lock.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const FREE: Self =
         Self { ticket: TicketLock::INIT, queued: QSpinlock::INIT, bounded: QSpinlock::INIT };
 }
 
-/// Who takes the internal lock.
+/// An operation that takes the internal lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
     /// A release, or a reader that wakes others.
@@ -88,7 +88,7 @@ impl<'a, P: ParkPlatform> Slow<'a, P> {
         }
         WaitListGuard(self)
     }
-    /// Takes the internal lock if nobody has it.
+    /// Takes the internal lock if it is free.
     pub fn try_section(self) -> Option<WaitListGuard<'a, P>> {
         let lock = &self.sem.wait_lock;
         let is_ours = match self.policy.wait_lock {
@@ -98,7 +98,7 @@ impl<'a, P: ParkPlatform> Slow<'a, P> {
         };
         is_ours.then(|| WaitListGuard(self))
     }
-    /// The first waiter, at a glance.
+    /// Returns the first waiter. Without the internal lock this is a hint.
     pub fn first(self) -> Option<NodeId> {
         // ordering: Relaxed; only a hint, re-checked under the internal lock.
         linked(self.sem.list.first.load(Relaxed))
@@ -112,7 +112,7 @@ impl<P: ParkPlatform> Drop for WaitListGuard<'_, P> {
     fn drop(&mut self) {
         let lock = &self.0.sem.wait_lock;
         match self.0.policy.wait_lock {
-            // SAFETY: taken when the section was made, which nobody copies.
+            // SAFETY: the lock was taken when this guard was made, and a guard is never copied.
             WaitLockKind::Ticket => unsafe { lock.ticket.unlock() },
             // SAFETY: as above.
             WaitLockKind::Queued if P::KNOWS_WHO_RUNS => unsafe { lock.queued.unlock() },
@@ -124,7 +124,7 @@ impl<P: ParkPlatform> Drop for WaitListGuard<'_, P> {
 
 impl<P: ParkPlatform> WaitListGuard<'_, P> {
     fn place(&self, id: NodeId) -> Place {
-        // SAFETY: in this list, or in none and the caller's; the internal lock is held.
+        // SAFETY: the node is in this list, or in none and the caller's; the internal lock is held.
         unsafe { waiter::<P>(id).place.get() }
     }
     fn change(&self, id: NodeId, change: impl FnOnce(&mut Place)) {
@@ -134,7 +134,7 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
         unsafe { waiter::<P>(id).place.set(place) };
     }
     fn set_first(&self, first: Option<NodeId>) {
-        // ordering: Relaxed; written under the internal lock, and as read without it a hint.
+        // ordering: Relaxed; written under the internal lock. A thread that reads it without takes it for a hint.
         self.0.sem.list.first.store(TailCode::of(first).bits().into(), Relaxed);
     }
     fn last(&self) -> Option<NodeId> {
@@ -158,19 +158,19 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
     pub fn is_alone(&self, id: NodeId) -> bool {
         self.first() == Some(id) && self.last() == Some(id)
     }
-    /// Returns `true` if `id` still waits: it was not granted.
+    /// Returns `true` if `id` still waits, because it was not granted.
     pub fn is_queued(&self, id: NodeId) -> bool {
         self.place(id).is_queued
     }
-    /// Who comes after `id`.
+    /// Returns the waiter after `id`.
     pub fn next(&self, id: NodeId) -> Option<NodeId> {
         self.place(id).next.node()
     }
-    /// What `id` waits for.
+    /// Returns the kind of hold that `id` waits for.
     pub fn kind(&self, id: NodeId) -> HoldMode {
         self.place(id).kind
     }
-    /// The thread that waits as `id`.
+    /// Returns the thread that waits as `id`.
     pub fn thread(&self, id: NodeId) -> u64 {
         self.place(id).thread
     }
@@ -192,7 +192,7 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
         let place =
             Place { prev: TailCode::of(last), kind, is_queued: true, due_ns, ..Place::NONE };
         let thread = P::this_thread();
-        // SAFETY: in no list, and the caller's.
+        // SAFETY: the node is in no list, and the caller's.
         unsafe { waiter::<P>(id).place.set(Place { thread, ..place }) };
         match last {
             Some(last) => self.change(last, |place| place.next = TailCode::of(Some(id))),
@@ -200,7 +200,7 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
         }
         self.set_last(Some(id));
     }
-    /// Takes `id` out, which waits.
+    /// Takes `id`, which waits, out of the list.
     pub fn remove(&self, id: NodeId) {
         let Place { next, prev, .. } = self.place(id);
         match prev.node() {

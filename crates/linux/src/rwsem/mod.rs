@@ -28,12 +28,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use count::{ACTIVE, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use object::{ASLEEP, Sem, Slow};
 
-/// The kernel's reader-writer semaphore: zero is unlocked; its waiters spin, if they do, and then sleep in a
-/// list in the object.
+/// The kernel's reader-writer semaphore: zero is unlocked. Its waiters spin, if they do, and then sleep in a list in
+/// the object.
 ///
-/// `C` says which patches it has; what is left out is for programs. Fairness bound, costs and orderings are in the
-/// module's documentation. It must outlive every call of its functions: a release touches it after it is free for
-/// others.
+/// `C` says which patches the semaphore has. The default is for programs. The fairness bound, costs and orderings are
+/// in the module's documentation. The object must outlive every call of its functions: a release touches it after it is
+/// free for others.
 #[repr(C)]
 pub struct RwSem<P: Cells, C = CurrentInPrograms> {
     sem: Sem<P>,
@@ -41,7 +41,7 @@ pub struct RwSem<P: Cells, C = CurrentInPrograms> {
 }
 
 impl<P: ConstCells, C: RwSemPolicy> RwSem<P, C> {
-    /// An unlocked one, for statics.
+    /// An unlocked semaphore, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = {
         let () = Self::CHECK_POLICY;
@@ -221,8 +221,8 @@ impl<P: ParkPlatform, C: RwSemPolicy> core::fmt::Debug for RwSem<P, C> {
 }
 
 impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
-    /// Takes the lock as its owner unless the wait is over before. Returns `true` if it did. It is tried once even if
-    /// the wait is over. Acquires what the last owner and all readers since have released.
+    /// Takes the lock as its owner, unless the wait is over before. Returns `true` if it did. Makes one attempt even if
+    /// the wait is over already. Acquires what the last owner and all readers since have released.
     #[doc(alias = "down_write_killable")]
     #[inline]
     pub fn lock_within(&self, until: Until<'_, P>) -> bool {
@@ -233,8 +233,8 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         self.slow().write_slowpath(until)
     }
 
-    /// Takes the lock as a reader unless the wait is over before. Returns `true` if it did. It is tried once even if
-    /// the wait is over. Acquires what the last owner has released.
+    /// Takes the lock as a reader, unless the wait is over before. Returns `true` if it did. Makes one attempt even if
+    /// the wait is over already. Acquires what the last owner has released.
     #[doc(alias = "down_read_killable")]
     #[inline]
     pub fn lock_shared_within(&self, until: Until<'_, P>) -> bool {
@@ -251,7 +251,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         true
     }
 
-    /// The first attempt to own it. In the biased form a failed one stays in the count.
+    /// Makes the first attempt to own the lock. In the biased form a failed attempt stays in the count.
     #[inline(always)]
     fn take_free(&self) -> bool {
         match C::POLICY.format {
@@ -272,9 +272,9 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         Slow { sem: &self.sem, policy: &C::POLICY }
     }
 
-    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing. Where the count is
-    /// biased, one reader for whom others wait cannot be told from a writer for whom nobody does, nor a writer
-    /// from readers while an attempt of a reader is under way.
+    /// Returns `true` if a writer holds the lock. The answer may be stale when it is returned, and acquires nothing.
+    /// Where the count is biased, one reader with waiters cannot be told from a writer without waiters. Nor can a
+    /// writer be told from readers while an attempt of a reader is under way.
     pub fn is_owned(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         let count = self.sem.count.load(Relaxed);
@@ -288,7 +288,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// A reader's attempt that never waits.
+    /// Makes an attempt of a reader, which never waits. Returns `true` if it got the lock.
     fn try_read(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
@@ -306,7 +306,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// A writer's attempt in the biased form that never waits: past those who do.
+    /// Makes an attempt of a writer in the biased form. It never waits, and overtakes the threads that do. Returns
+    /// `true` if it got the lock.
     fn try_write_biased(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
@@ -323,7 +324,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         false
     }
 
-    /// The last reader has left, and somebody waits.
+    /// Wakes waiters after the last reader has left.
     #[cold]
     fn last_reader_left(self, count: u64) {
         if self.policy.has_flags() {
@@ -332,12 +333,12 @@ impl<P: ParkPlatform> Slow<'_, P> {
         self.wake_after_release(count);
     }
 
-    /// Sleeps as `id` until woken or until the wait may be over.
+    /// Sleeps as `id` until it is woken or until the wait may be over.
     fn sleep(self, id: NodeId, until: Until<'_, P>) {
         P::futex_wait(&waiter::<P>(id).grant, ASLEEP, until.deadline_ns);
     }
 
-    /// Without a queue node: naps.
+    /// Naps, as a thread without a queue node does between its attempts.
     fn nap(self, until: Until<'_, P>) {
         // ordering: Relaxed; nothing is read through it.
         let flag = self.sem.flag.load(Relaxed);
@@ -346,7 +347,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::futex_wait(&self.sem.flag, flag, Some(until_ns));
     }
 
-    /// Takes the waiter `id`, which was not granted anything, out of the list; the caller gives up.
+    /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up.
     #[cold]
     fn leave(self, section: list::WaitListGuard<'_, P>, id: NodeId) {
         let was_first = section.first() == Some(id);

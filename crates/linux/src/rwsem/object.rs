@@ -1,27 +1,27 @@
-//! What a semaphore is, and what the threads that wait for it are told.
+//! The object of a semaphore, and the messages to the threads that wait for it.
 
 use super::list::{List, WaitLock};
 use super::policy::Policy;
 use crate::osq::OsqLock;
 use crate::platform::Cells;
 
-/// Grant: sleeps, or is about to.
+/// Grant: the waiter sleeps, or is about to.
 pub(super) const ASLEEP: u32 = 0;
-/// Grant, a bit, of a writer: look again.
+/// Grant, a bit: a writer should look again.
 pub(super) const WOKEN: u32 = 1;
-/// Grant, a bit: it reads, and is no longer in the list.
+/// Grant, a bit: the waiter has the lock as a reader, and is no longer in the list.
 pub(super) const GRANTED: u32 = 2;
-/// Grant, a bit: somebody has interrupted a wait, perhaps this one.
+/// Grant, a bit: a thread has interrupted a wait, perhaps this one.
 pub(super) const NUDGED: u32 = 4;
 
-/// What a semaphore is, whatever its policy.
+/// The fields of a semaphore, whatever its policy.
 #[repr(C)]
 pub(super) struct Sem<P: Cells> {
     pub(super) count: P::U64,
     pub(super) owner: P::U64,
-    /// Those who spin.
+    /// The queue of spinners.
     pub(super) spinners: OsqLock<P>,
-    /// A release is about to wake somebody; or, under a policy where one reader spins for all, one does.
+    /// Not 0 if a release is about to wake a waiter. Under a policy where one reader spins for all: not 0 if one does.
     pub(super) flag: P::U32,
     pub(super) wait_lock: WaitLock<P>,
     pub(super) list: List<P>,

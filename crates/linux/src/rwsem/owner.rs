@@ -1,14 +1,14 @@
-//! The owner word: hints for those who spin.
+//! The owner word: hints for spinners.
 //!
 //! ```text
 //!  63                                            3    2         1        0
 //! +-----------------------------------------------+-------+-----------+-----------+
-//! |  the writer, or the last reader; 0: nobody    |  WR   |    RD     |  readers  |
+//! |  the writer, or the last reader; 0: none      |  WR   |    RD     |  readers  |
 //! +-----------------------------------------------+-------+-----------+-----------+
 //! ```
 //!
-//! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *nobody should spin*; under [`OwnerWord::TwoFlags`] it is
-//! about readers, and bit 2 about writers. A reader leaves its name behind. Nothing relies on this word.
+//! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *no thread should spin*. Under [`OwnerWord::TwoFlags`] it is
+//! about readers, and bit 2 is about writers. A reader leaves its name behind. Nothing relies on this word.
 
 use super::object::Slow;
 use super::policy::OwnerWord;
@@ -19,21 +19,21 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// Readers own the lock.
 pub const READERS: u64 = 1;
-/// Nobody should spin; with two flags, no reader should.
+/// No thread should spin; with two flags, no reader should.
 pub const RD: u64 = 1 << 1;
 /// With two flags: no writer should spin.
 pub const WR: u64 = 1 << 2;
 const FLAGS: u64 = READERS | RD | WR;
 
-/// The thread in the word.
+/// Returns the thread in the word.
 pub const fn thread_in(word: u64) -> u64 {
     word & !FLAGS
 }
 
-/// Who owns the lock, as the word says.
+/// The owner of the lock, as the word says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// Nobody is named.
+    /// No thread is named.
     Nobody,
     /// A writer.
     Writer,
@@ -44,7 +44,7 @@ pub enum Owner {
 }
 
 impl OwnerWord {
-    /// The flag that keeps writers from spinning.
+    /// Returns the flag that keeps writers from spinning.
     pub const fn writers_flag(self) -> u64 {
         match self {
             Self::TwoFlags => WR,
@@ -52,14 +52,14 @@ impl OwnerWord {
             Self::None | Self::WriterLate | Self::WriterOrReaders => 0,
         }
     }
-    /// All flags that keep somebody from spinning.
+    /// Returns all flags that keep threads from spinning.
     pub const fn all_flags(self) -> u64 {
         match self {
             Self::TwoFlags => RD | WR,
             _ => self.writers_flag(),
         }
     }
-    /// What `word` says to somebody whom `flag` keeps from spinning.
+    /// Returns what `word` says to a thread that `flag` keeps from spinning.
     pub const fn says(self, word: u64, flag: u64) -> Owner {
         if word & flag != 0 {
             Owner::NotSpinnable
@@ -77,7 +77,7 @@ impl OwnerWord {
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// The owner word.
+    /// Returns the owner word.
     #[inline]
     pub fn owner(self) -> u64 {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges of the count.
@@ -91,7 +91,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             self.sem.owner.store(P::this_thread(), Relaxed);
         }
     }
-    /// Names nobody, for a writer that is about to release the lock or has done so.
+    /// Names no thread, for a writer that is about to release the lock or has done so.
     #[inline(always)]
     pub fn disown(self) {
         // ordering: Relaxed; only a hint, as above.
@@ -114,7 +114,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, as above.
         self.sem.owner.store(thread() | READERS | kept, Relaxed);
     }
-    /// Asks everybody not to spin while these readers own the lock.
+    /// Asks all threads not to spin while these readers own the lock.
     #[cold]
     pub fn forbid_spinning(self) {
         let flags = self.policy.owner.all_flags();
@@ -135,7 +135,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             self.sem.owner.fetch_and(!flag, Relaxed);
         }
     }
-    /// Keeps readers from spinning, as the owner.
+    /// Keeps readers from spinning. For the owner.
     #[cold]
     pub fn forbid_reader_spinning(self) {
         // ordering: Relaxed; only a hint, as above.

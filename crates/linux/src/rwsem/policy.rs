@@ -1,15 +1,15 @@
-//! What the patches changed, one knob each, and the presets: which kernel had which.
+//! The policies: one knob for each thing that the patches changed, and presets that say which kernel had which.
 //!
-//! A policy is a value, so the slow paths are compiled once for all of them; only the fast paths know
-//! their policy when they are compiled.
+//! A policy is a value, so the slow paths are compiled once for all policies. Only the fast paths know their policy
+//! when they are compiled.
 
 /// The count word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Until 2017: holders and attempts are added up, in a half of this many bits, 16 or 32; writers and waiters are a
+    /// Until 2017: holders and attempts are added up, in a half of this many bits, 16 or 32. Writers and waiters are a
     /// bias.
     Biased(u32),
-    /// Since: a bit for each thing, and the number of readers.
+    /// Since 2017: a bit for each thing, and the number of readers.
     Bits,
 }
 
@@ -22,111 +22,111 @@ pub enum WaitLockKind {
     Queued,
 }
 
-/// What the owner word says.
+/// The contents of the owner word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerWord {
-    /// There is none.
+    /// There is no owner word.
     None,
-    /// The writer; cleared only when the lock is released and somebody woken.
+    /// The writer. It is cleared only after the lock was released and a waiter woken.
     WriterLate,
-    /// The writer, or that readers own it: then nobody should spin.
+    /// The writer, or a flag that readers own the lock. Then no thread should spin.
     WriterOrReaders,
-    /// The writer or the last reader, and two flags: readers should not spin, nobody should.
+    /// The writer or the last reader, and two flags: no reader should spin, no writer should spin.
     TwoFlags,
-    /// The writer or the last reader, and one flag: nobody should spin.
+    /// The writer or the last reader, and one flag: no thread should spin.
     OneFlag,
 }
 
-/// How a writer spins before it queues.
+/// A way in which a writer spins before it queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriterSpin {
-    /// It does not.
+    /// It does not spin.
     No,
-    /// Behind the others that spin, anew for each look; readers do not end it.
+    /// It queues behind the other spinners, anew for each look. Readers do not end this.
     PerTurn,
-    /// Behind the others, until it may; the first reader ends it.
+    /// It queues behind the other spinners until it is the head. The first reader ends this.
     UntilReaders,
-    /// The same, and on readers for 10 to 25 us.
+    /// As [`UntilReaders`](Self::UntilReaders), but it also spins on readers, for 10 to 25 us.
     TimedOnReaders,
 }
 
 /// Says if readers spin before they queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderSpin {
-    /// No.
+    /// They do not.
     No,
-    /// All of them.
+    /// All of them do.
     Any,
-    /// One at a time, for the others.
+    /// One at a time does, for the others.
     One,
 }
 
-/// Says if a reader takes a lock that is not a writer's and overtakes the waiters.
+/// Says if a reader takes a lock that no writer holds and so overtakes the waiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderSteal {
-    /// No.
+    /// It does not.
     No,
-    /// If nobody spins.
+    /// It does if no thread spins.
     UnlessSpinners,
-    /// Yes.
+    /// It does.
     Yes,
 }
 
-/// Which readers are granted together.
+/// The readers that are granted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderBatch {
-    /// Those at the head of the list, up to the first writer.
+    /// The readers at the head of the list, up to the first writer.
     AtHead,
-    /// All of the list, up to [`BATCH`].
+    /// All readers of the list, up to [`BATCH`].
     All,
 }
 
 /// The most readers that one wake-up grants under [`ReaderBatch::All`].
 pub const BATCH: usize = 256;
 
-/// How the lock is reserved for a waiter.
+/// A way to reserve the lock for a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handoff {
-    /// It is not: a waiter may starve.
+    /// It is not reserved: a waiter may starve.
     Never,
-    /// After 10 ms, as the first waiter says when it wakes up; then it sleeps on.
+    /// The first waiter reserves it after 10 ms, when it wakes up. Then it sleeps on.
     Posted,
-    /// After 4 ms, as the first waiter says; it spins then.
+    /// The first waiter reserves it after 4 ms. Then it spins.
     ByFirst,
-    /// After 4 ms, as any waiting writer says; the first spins then.
+    /// Any waiting writer reserves it after 4 ms, for the first waiter. The first waiter spins then.
     ByAny,
-    /// As soon as the first waiter was woken and finds the lock held; it spins then, for a moment. After
-    /// 4 ms in any case.
+    /// The first waiter reserves it as soon as it was woken and finds the lock held. Then it spins for a moment. The
+    /// lock is reserved after 4 ms in any case.
     OnceAwake,
 }
 
-/// When a release does not wake anybody although somebody waits.
+/// The case in which a release wakes no waiter although threads wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnlockWake {
-    /// Never.
+    /// There is none: each release wakes a waiter.
     Always,
-    /// If somebody spins and the list is in use.
+    /// A thread spins and another one uses the list.
     UnlessSpinner,
-    /// If another release is about to wake, by a flag as it was posted. Loses wake-ups.
+    /// Another release is about to wake, as a flag says in its posted form. Loses wake-ups.
     FlaggedAsPosted,
-    /// If another release is about to wake.
+    /// Another release is about to wake.
     Flagged,
-    /// If the first waiter, a writer, was told and has not looked since.
+    /// The first waiter is a writer that was told and has not looked since.
     UnlessTold,
 }
 
-/// When threads are woken that were marked with the internal lock held.
+/// The time at which threads are woken that were marked with the internal lock held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakesIssued {
     /// At once.
     Inside,
-    /// After the internal lock, but at once by a writer that queues.
+    /// After the internal lock is given back, but at once by a writer that queues.
     AfterUnlessQueueing,
-    /// After the internal lock.
+    /// After the internal lock is given back.
     After,
 }
 
-/// What the historical changes chose between.
+/// A policy: one choice for each historical change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// The count word.
@@ -141,32 +141,32 @@ pub struct Policy {
     pub reader_spin: ReaderSpin,
     /// Readers that steal.
     pub reader_steal: ReaderSteal,
-    /// True if a reader that is about to queue has the lock if no thread waits and no writer is there any more; where
+    /// True if a reader that is about to queue takes the lock if no thread waits and the writer has gone. Only where
     /// the count is in bits.
     pub enters_if_alone: bool,
-    /// True if a reader that finds several readers queues, so that they come to an end.
+    /// True if a reader that finds several readers queues, so that these readers come to an end.
     pub joins_queue: bool,
-    /// How many readers are granted together.
+    /// The readers that are granted together.
     pub reader_batch: ReaderBatch,
-    /// True if readers that wake others do so past a writer at the head.
+    /// True if readers that wake others also wake readers behind a writer at the head.
     pub grants_past_writer: bool,
-    /// True if the lock is looked at before the first reader is granted.
+    /// True if a thread looks at the lock before it grants the first reader.
     pub looks_before_grant: bool,
-    /// True if the first reader is granted during an attempt that is under way, and not only if there is none
-    /// or the attempt came later; where the count is biased.
+    /// True if the first reader is granted although an attempt is under way. Otherwise it is granted only if there is
+    /// no attempt or the attempt came later. Only where the count is biased.
     pub grants_beside_attempts: bool,
-    /// How the lock is reserved for a waiter.
+    /// The way to reserve the lock for a waiter.
     pub handoff: Handoff,
-    /// When a release wakes.
+    /// The case in which a release wakes no waiter.
     pub unlock_wake: UnlockWake,
-    /// When the wake-ups are issued.
+    /// The time at which wake-ups are issued.
     pub wakes: WakesIssued,
-    /// True if a writer tries once before it queues with those who spin, if there are none.
+    /// True if a writer tries once before it queues among the spinners, if there are no spinners.
     pub tries_first: bool,
-    /// True if a writer that queues behind others and finds the lock free wakes the first.
+    /// True if a writer that queues behind others and finds the lock free wakes the first waiter.
     pub queuer_wakes: bool,
-    /// True if a waiter that is about to sleep first looks for a moment if it need not, where the platform does not
-    /// know which threads run.
+    /// True if a waiter that is about to sleep first looks for a moment if it need not. Only where the platform does
+    /// not know which threads run.
     pub looks_before_sleep: bool,
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
@@ -176,7 +176,8 @@ pub struct Policy {
     pub withdrawing_wakes: bool,
 }
 
-/// A policy as a type. One of your own may turn every knob; what the biased count cannot do does not compile.
+/// A policy as a type. Your own policy may turn every knob. A policy that the biased count cannot follow does not
+/// compile.
 ///
 /// ```compile_fail
 /// use lockwright_core::native::Native;
@@ -190,7 +191,7 @@ pub struct Policy {
 /// let sem = <RwSem<Native, Spinning> as RawLock>::new();
 /// ```
 ///
-/// The half of a biased count is of 16 bits or of 32:
+/// The half of a biased count has 16 bits or 32:
 ///
 /// ```compile_fail
 /// use lockwright_core::native::Native;
@@ -204,13 +205,13 @@ pub struct Policy {
 /// let sem = <RwSem<Native, NoHalf> as RawLock>::new();
 /// ```
 pub trait RwSemPolicy: Send + Sync + 'static {
-    /// What it chooses.
+    /// The policy.
     const POLICY: Policy;
 }
 
 impl Policy {
-    /// Returns `true` if a semaphore can have this policy: what came with the bits needs them, and with other halves a
-    /// writer would look like none, or a few readers like a writer.
+    /// Returns `true` if a semaphore can have this policy. The features that came with the bits need them. With other
+    /// halves a writer would look like none, or a few readers like a writer.
     pub(super) const fn fits_its_format(&self) -> bool {
         let needs_bits = self.enters_if_alone
             || !matches!(self.reader_spin, ReaderSpin::No)
@@ -223,7 +224,7 @@ impl Policy {
             Format::Biased(half) => matches!(half, 16 | 32) && !needs_bits,
         }
     }
-    /// How long a waiter lets others pass it, in nanoseconds.
+    /// Returns the time for which a waiter lets others pass it, in nanoseconds.
     pub const fn patience_ns(&self) -> u64 {
         match self.handoff {
             Handoff::Never => u64::MAX,
@@ -231,16 +232,17 @@ impl Policy {
             Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
         }
     }
-    /// Returns `true` if the owner word has other flags than the one that says readers.
+    /// Returns `true` if the owner word has other flags than the one that says that readers own the lock.
     pub const fn has_flags(&self) -> bool {
         matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
     }
-    /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile: the release may
-    /// have woken no thread, because there was a spinner, which then must not take the lock.
+    /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile. The release may
+    /// have woken no thread because of a spinner, and this spinner must then not take the lock.
     pub const fn keeps_for_sure(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
-    /// Returns `true` if a waiting writer makes one attempt when it looks, as until 2019, and not until it knows.
+    /// Returns `true` if a waiting writer makes one attempt when it looks, as until 2019. Otherwise it tries until it
+    /// has the lock or knows that it cannot have it.
     pub const fn tries_queued_once(&self) -> bool {
         matches!(self.handoff, Handoff::Never | Handoff::Posted)
     }
@@ -346,63 +348,64 @@ macro_rules! presets {
 presets! {
     /// Linux 3.12: writers steal on the fast path and sleep otherwise; readers do neither.
     V3_12 = KERNEL_3_12;
-    /// The same where the count has 32 bits: 16 count those that hold the lock and attempts.
+    /// As [`V3_12`], but the count has 32 bits: 16 of them count the threads that hold the lock, and attempts.
     V3_12On32Bits = Policy { format: Format::Biased(16), ..KERNEL_3_12 };
     /// Linux 3.12 with the first eight patches of October 2013: writers spin.
     V3_12Series = SERIES_3_12;
-    /// Linux 3.12 with all nine patches of October 2013 as posted: the same with the flag of the ninth. It loses
+    /// Linux 3.12 with all nine patches of October 2013 as posted: [`V3_12Series`] with the flag of the ninth. It loses
     /// wake-ups.
     V3_12SeriesWakeFlagAsPosted =
         Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..SERIES_3_12 };
-    /// The same with a flag that loses none.
+    /// As [`V3_12SeriesWakeFlagAsPosted`], but with a flag that loses no wake-ups.
     V3_12SeriesWakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..SERIES_3_12 };
-    /// Linux 3.12 with the ninth of these patches alone, as posted: wake-ups are coalesced by a flag.
-    /// It loses wake-ups.
+    /// Linux 3.12 with the ninth patch of October 2013 alone, as posted: a flag coalesces wake-ups. It loses wake-ups.
     V3_12WakeFlagAsPosted =
         Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..KERNEL_3_12 };
-    /// The same with a flag that loses none.
+    /// As [`V3_12WakeFlagAsPosted`], but with a flag that loses no wake-ups.
     V3_12WakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..KERNEL_3_12 };
     /// Linux 4.14: writers spin in a queue, wake-ups come after the internal lock.
     V4_14 = KERNEL_4_14;
     /// Linux 4.14 with the first six patches of October 2017: the count is in bits, and no waiter is handed the lock.
     V4_14Bits = BITS_4_14;
-    /// The same with the seventh, the handoff, as posted. It loses wake-ups.
+    /// As [`V4_14Bits`], but with the seventh patch, the handoff, as posted. It loses wake-ups.
     V4_14HandoffAsPosted = HANDOFF_POSTED;
-    /// The same with a queueing writer that wakes the first waiter if the lock is free.
+    /// As [`V4_14HandoffAsPosted`], but a queueing writer wakes the first waiter if the lock is free.
     V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
     /// Linux 5.2 with the series of May 2019 up to its third patch: the count is in bits, and each release wakes.
     V5_2NewCount = NEW_COUNT;
-    /// The same up to the handoff, after 4 ms, and wake-ups after the internal lock.
+    /// The series of May 2019 up to the handoff, after 4 ms, and wake-ups after the internal lock is given back.
     V5_2Handoff = HANDOFF_5_2;
-    /// The same up to the patch by which almost all readers of the list are woken together.
+    /// The series of May 2019 up to the patch by which almost all readers of the list are woken together.
     V5_2AllReaders = ALL_READERS;
-    /// The same up to its twelfth patch: readers spin, too, while the owner is a writer.
+    /// The series of May 2019 up to its twelfth patch: readers spin, too, while the owner is a writer.
     V5_2ReaderSpin = SPIN_ON_WRITERS;
-    /// The same up to its fourteenth patch: all of them spin on readers, too, and stop when a writer has done so for
-    /// long.
+    /// The series of May 2019 up to its fourteenth patch: all spinners also spin on readers, and stop when a writer has
+    /// done so for long.
     V5_2TimedSpin = TIMED_SPIN;
-    /// Linux 5.10: the same with flags of their own for readers and writers, which the fifteenth patch brought. It is
-    /// the same with the first patch of November 2020, which passes on a value. A spinning reader that withdraws may
-    /// leave a reserved lock to no thread.
+    /// Linux 5.10: as [`V5_2TimedSpin`], but with one flag for readers and one for writers, which the fifteenth patch
+    /// brought. It is the same with the first patch of November 2020, which passes on a value. A spinning reader that
+    /// withdraws may leave a reserved lock to no thread.
     V5_10AsPosted = Policy { withdrawing_wakes: false, ..KERNEL_5_10 };
-    /// The same where such a reader wakes the first waiter, as in all other presets whose readers spin.
+    /// As [`V5_10AsPosted`], but a spinning reader that withdraws wakes the first waiter, as in all other presets whose
+    /// readers spin.
     V5_10 = KERNEL_5_10;
     /// Linux 5.10 with the first two patches of November 2020: a reader that finds several readers queues.
     V5_10Starvation = STARVATION;
     /// Linux 5.10 with the first three: other readers steal.
     V5_10Stealing = STEALING;
-    /// Linux 5.10 with the first four: readers that read take waiting readers along, past a writer at the head.
+    /// Linux 5.10 with the first four: readers that hold the lock take waiting readers along, past a writer at the
+    /// head.
     V5_10Before = BEFORE;
-    /// The same with one spinning reader at a time. The project's own design: none was posted.
+    /// As [`V5_10Before`], but with one spinning reader at a time. The project's own design: none was posted.
     V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
     /// Linux 5.10 with all five patches of November 2020: readers do not spin.
     V5_10NoRspin = NO_READER_SPIN;
-    /// Linux 5.11 to 5.15: the same without the fourth of these, which was not merged.
+    /// Linux 5.11 to 5.15: as [`V5_10NoRspin`], but without the fourth of these patches, which was not merged.
     V5_11 = KERNEL_5_11;
-    /// The kernel of today: the same, any writer that waits asks for the handoff, and readers that queue wake the
-    /// readers in front of them.
+    /// The kernel of today: as [`V5_11`], but any writer that waits asks for the handoff, and readers that queue wake
+    /// the readers in front of them.
     Current = TODAY;
-    /// [`Current`], changed for programs, which pay more for a wake-up and do not know which threads run. This is what
-    /// `RwSemLock` has.
+    /// [`Current`], changed for programs, which pay more for a wake-up and do not know which threads run. `RwSemLock`
+    /// has this policy.
     CurrentInPrograms = IN_PROGRAMS;
 }

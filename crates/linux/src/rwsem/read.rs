@@ -1,4 +1,4 @@
-//! What a reader does that could not go on at once.
+//! The slow path of a reader that could not go on at once.
 
 use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
@@ -16,13 +16,14 @@ use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// A reader that is in the count, which was `seen` then, and must not go on. Returns `true` if it got the lock.
+    /// Takes the lock for a reader that is in the count and must not go on. `seen` is the count with that reader in it.
+    /// Returns `true` if it got the lock.
     #[cold]
     pub(super) fn read_slowpath(self, seen: u64, until: Until<'_, P>) -> bool {
         if seen & GUARD != 0 && self.policy.format == Format::Bits {
             self.forbid_spinning();
         }
-        // The owner before, for those who spin.
+        // The owner before, for spinners.
         let entry = match self.owner() {
             word if word & READERS != 0 => word,
             word => word & RD,
@@ -31,7 +32,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         if !joins && self.may_steal(seen) {
             self.own_as_reader(P::this_thread);
             P::count(Event::rwsem_rlock_steal);
-            // Behind a writer that was told there is nobody to take along.
+            // Behind a writer that was told, there is no reader to take along.
             let may_wake =
                 self.policy.unlock_wake != UnlockWake::UnlessTold || !self.is_first_told();
             if count::readers_in(seen) == 1 && seen & WAITERS != 0 && may_wake {
@@ -57,7 +58,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
-    /// Returns `true` if readers own the lock, more than one, so that those who wait may have to see them end.
+    /// Returns `true` if more than one reader owns the lock. Then waiters may depend on the end of these readers.
     fn sees_many_readers(self, seen: u64) -> bool {
         self.owner() & READERS != 0 && count::readers_in(seen) > 1 && seen & WRITER == 0
     }
@@ -104,7 +105,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
-    /// When a waiter that comes now will have waited long enough. Urgency counts for writers, since 2019.
+    /// Returns the time at which a waiter that comes now will have waited long enough, in nanoseconds. Urgency counts
+    /// for writers, since 2019.
     pub(super) fn due_ns(self, kind: HoldMode) -> u64 {
         let patience_ns = match self.policy.handoff {
             Handoff::Never => return u64::MAX,
@@ -116,26 +118,27 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::now_ns().saturating_add(patience_ns)
     }
 
-    /// For a reader that is in the count, where no thread waits. Returns `true` if no writer is there.
+    /// Returns `true` if no writer is there. For a reader that is in the count, while no thread waits.
     fn is_mine_at_once(self) -> bool {
         // ordering: Acquire; R1: the writer that kept it out may have released since.
         let seen = self.sem.count.load(Acquire);
         seen & (WRITER | HANDOFF | GUARD) == 0
     }
 
-    /// Takes the reader out of the count and, if it is the first waiter, says that somebody waits; the
-    /// count after that.
+    /// Takes the reader out of the count, if it is in it. Says in the count that threads wait, if this reader is the
+    /// first waiter. Returns the count after that.
     fn count_as_waiting(self, was_empty: bool, is_counted: bool) -> u64 {
         let format = self.policy.format;
         let list = if was_empty { format.waiters() } else { 0 };
         let change = if is_counted { list.wrapping_sub(format.reader()) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
-        // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
-        // nobody, and asks for the internal lock. A grant acquires for itself.
+        // ordering: Relaxed; nothing is read through it: a release that does not see the first waiter finds none, and
+        // asks for the internal lock. A grant acquires for itself.
         self.sem.count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
-    /// The reader may have kept a release from waking anybody: it was in the count.
+    /// Wakes waiters on behalf of a reader that queues. It may have kept a release from waking, because it was in the
+    /// count.
     fn wake_as_queueing_reader(
         self,
         section: &WaitListGuard<'_, P>,
@@ -143,7 +146,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         was_first: bool,
         queue: &mut WakeQueue<P>,
     ) {
-        // The first waiter is this reader, or the readers in front of it are to go on with those that read.
+        // The first waiter is this reader, or the readers in front of it should go on with the readers that hold the
+        // lock.
         let joins = was_first || self.policy.reader_wakes_readers;
         let wake = match self.policy.format {
             Format::Bits if count & HELD_MASK == 0 => {
@@ -160,7 +164,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         self.mark(section, wake, false, queue);
     }
 
-    /// Sleeps until granted; `false` if the wait is over before.
+    /// Sleeps until it is granted the lock. Returns `false` if the wait is over before.
     fn await_grant(self, id: NodeId, until: Until<'_, P>) -> bool {
         let grant = &waiter::<P>(id).grant;
         loop {
@@ -184,7 +188,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// The reader is in the count and there is no node to wait with, or no time.
+    /// Takes the reader out of the count and tries again and again, because there is no node to wait with, or no time.
     #[cold]
     fn read_unqueued(self, until: Until<'_, P>) -> bool {
         let format = self.policy.format;
@@ -210,7 +214,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         true
     }
 
-    /// Returns `true` if a reader that spins should not, as the owner word says.
+    /// Returns `true` if a reader should not spin, because the owner word says so or another thread wants its CPU.
     pub(super) fn keeps_readers_from_spinning(self) -> bool {
         let word = self.owner();
         P::need_resched()

@@ -1,8 +1,8 @@
 //! Spinning for a lock whose owner runs: cheaper than sleeping, if it does not last.
 //!
-//! Those who spin queue in an [`OsqLock`](crate::osq::OsqLock), so one of them looks at the lock. It spins for as
-//! long as the writer that owns the lock runs, and on readers for as long as the policy says. Where the
-//! platform does not know who runs, it spins for no longer than it would take to sleep
+//! Spinners queue in an [`OsqLock`](crate::osq::OsqLock), so only one of them looks at the lock. It spins for as long
+//! as the writer that owns the lock runs, and on readers for as long as the policy says. Where the platform does not
+//! know which threads run, it spins for no longer than it would take to sleep ([`Patience`]).
 //! ([`Patience`]).
 
 use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WRITER};
@@ -21,18 +21,18 @@ const ASK_EVERY: u32 = 16;
 /// The bound of a wait for a word that will change soon.
 const FOR_NEWS: Bound = Bound::until_stopped(ASK_EVERY);
 
-/// What became of a reader that may have spun.
+/// The outcome for a reader that may have spun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spun {
-    /// It did not, and is still in the count.
+    /// It did not spin, and is still in the count.
     NotAtAll,
-    /// It did without success, and is not in the count.
+    /// It spun without success, and is not in the count.
     InVain,
     /// It has the lock.
     Taken,
 }
 
-/// When a spinner should stop, whatever the lock says.
+/// The end of a spin: it tells a spinner to stop, whatever the lock says.
 pub(super) struct Over<'a, P: ParkPlatform> {
     patience: Option<Patience<P>>,
     until: Until<'a, P>,
@@ -62,12 +62,12 @@ impl<'a, P: ParkPlatform> Over<'a, P> {
 
 /// The time for which a writer spins on readers.
 struct Window {
-    /// When it is over, in nanoseconds.
+    /// The time at which it is over, in nanoseconds.
     until_ns: u64,
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// Spins to own the lock. Returns `true` if it does.
+    /// Spins to own the lock. Returns `true` if it owns the lock then.
     pub(super) fn spin_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
         let is_ours = match self.policy.writer_spin {
             WriterSpin::No => false,
@@ -87,7 +87,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     pub(super) fn count_spun(self, is_ours: bool) {
         P::count(match (is_ours, self.policy.owner, self.policy.reader_spin) {
             (false, ..) => Event::rwsem_opt_fail,
-            // The name since readers no longer spin.
+            // The name of the event since readers no longer spin.
             (true, OwnerWord::OneFlag, ReaderSpin::No) => Event::rwsem_opt_lock,
             (true, ..) => Event::rwsem_opt_wlock,
         });
@@ -103,13 +103,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
     }
 
-    /// As it was in 2013: a writer is named, and it runs.
+    /// Returns `true` if a writer is named and runs, as it was in 2013.
     fn may_spin_at_all(self) -> bool {
         let word = self.owner();
         word != 0 && P::is_thread_running(thread_in(word))
     }
 
-    /// As it was in 2013: in turns, for each of which the spinner queues anew.
+    /// Spins in turns, as it was in 2013. For each turn the spinner queues anew.
     fn spin_per_turn(self, id: NodeId, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
         loop {
@@ -128,7 +128,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Spins while the writer `word` owns the lock and runs; the word afterwards.
+    /// Spins while the writer `word` owns the lock and runs. Returns the word afterwards.
     fn await_other_owner(self, word: u64, over: &mut Over<'_, P>) -> u64 {
         let stops = || !P::is_thread_running(thread_in(word)) || over.is_over();
         let owner = &self.sem.owner;
@@ -138,7 +138,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         seen.unwrap_or(word)
     }
 
-    /// Spins while a writer owns the lock and runs; who owns it then.
+    /// Spins while a writer owns the lock and runs. Returns the owner afterwards.
     fn spin_on_owner(self, flag: u64, over: &mut Over<'_, P>) -> Owner {
         let word = self.owner();
         let owner = self.policy.owner.says(word, flag);
@@ -151,13 +151,12 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// As the waiter for which the lock is reserved.
+    /// Spins on the owner, as the waiter for which the lock is reserved. Returns the owner afterwards.
     pub(super) fn spin_on_owner_as_first(self, over: &mut Over<'_, P>) -> Owner {
         self.spin_on_owner(self.policy.owner.writers_flag(), over)
     }
 
-    /// As the waiter for which the lock is reserved: looks for a moment whether it comes free. Returns `true` if it
-    /// does.
+    /// Looks for a moment if the lock comes free, as the waiter for which it is reserved. Returns `true` if it does.
     pub(super) fn await_free(self, over: &mut Over<'_, P>) -> bool {
         let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -212,7 +211,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// The lock is held, and the owner word does not say by whom: waits until there is something new.
+    /// Waits until there is something new, if the lock is held and the owner word names no writer. Returns `false` if
+    /// the spinner should stop.
     fn await_news(self, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let seen = self.sem.count.load(Relaxed);
@@ -240,13 +240,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// A writer spins on readers until they are gone or for as long as its policy allows. Returns `true` if it may
-    /// go on.
+    /// Spins as a writer on readers until they are gone, or for as long as the policy allows. Returns `true` if the
+    /// writer may go on.
     fn spin_on_readers(self, window: &mut Option<Window>, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let seen = self.sem.count.load(Relaxed);
         if seen & WRITER != 0 {
-            // It has not named itself yet.
+            // The writer has not named itself yet.
             return self.await_news(over);
         }
         let now_ns = P::now_ns();
@@ -276,7 +276,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         false
     }
 
-    /// An attempt past those who wait. Returns `true` if it got the lock. A reader is named as such.
+    /// Makes an attempt that overtakes the waiters. Returns `true` if it got the lock. Names a reader as such.
     fn try_unqueued(self, kind: HoldMode) -> bool {
         match (kind, self.policy.format) {
             (HoldMode::Reader, _) => self.try_read_unqueued(),
@@ -285,7 +285,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// In the biased form: only if nobody holds the lock or tries to.
+    /// Takes the lock for a writer in the biased form, if no thread holds the lock or tries to. Returns `true` if it
+    /// did.
     fn try_write_between(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);
@@ -323,16 +324,16 @@ impl<P: ParkPlatform> Slow<'_, P> {
         true
     }
 
-    /// The attempt of a reader that goes on spinning is no longer in the count, which is `left`: if the last
-    /// reader saw it, it has woken nobody. Others who spin take a free lock, but not one that is reserved. Linux 5.10
-    /// does without this.
+    /// Wakes the first waiter if the lock is free and reserved, for a reader that goes on spinning. Its attempt is no
+    /// longer in the count, which is `left`. If the last reader saw that attempt, it has woken no thread. Other
+    /// spinners take a free lock, but not one that is reserved. Linux 5.10 does without this.
     fn wake_first_waiter(self, left: u64) {
         if self.policy.withdrawing_wakes && left & (HELD_MASK | HANDOFF) == HANDOFF {
             self.wake_after_release(left);
         }
     }
 
-    /// A reader, which is in the count, spins if it may. `entry`: the owner word when it came.
+    /// Spins as a reader, which is in the count, if it may. `entry` is the owner word when the reader came.
     pub(super) fn spin_to_read(self, id: NodeId, entry: u64, until: Until<'_, P>) -> Spun {
         if self.keeps_readers_from_spinning() || !self.is_the_one_reader() {
             P::count(Event::rwsem_opt_fail);
@@ -348,13 +349,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
             self.sem.flag.store(0, Relaxed);
         }
         if is_ours {
-            // ordering: Relaxed; who sets it now looks for readers itself.
+            // ordering: Relaxed; a thread that sets it now looks for readers itself.
             if self.sem.count.load(Relaxed) & WAITERS != 0 {
                 self.wake_readers();
             }
             return Spun::Taken;
         }
-        // Without success, but other readers may have got it meanwhile. This came with the two flags.
+        // It had no success, but other readers may have got the lock meanwhile. This came with the two flags.
         let word = self.owner();
         let is_another = word & READERS != 0 && thread_in(word) != thread_in(entry);
         let may_join = self.policy.owner == OwnerWord::TwoFlags && is_another;
@@ -366,15 +367,15 @@ impl<P: ParkPlatform> Slow<'_, P> {
         Spun::InVain
     }
 
-    /// Returns `true` if this reader is the one that spins, where only one does.
+    /// Returns `true` if this reader is the one that spins, or if the policy does not limit spinning to one reader.
     fn is_the_one_reader(self) -> bool {
         // ordering: Relaxed; nothing is read through it. On failure Relaxed: the failure value is not used.
         self.policy.reader_spin != ReaderSpin::One
             || self.sem.flag.compare_exchange(0, 1, Relaxed, Relaxed).is_ok()
     }
 
-    /// A waiter that is about to sleep looks for a moment whether that is worth its while, under a policy that says so
-    /// and where the platform does not know who runs.
+    /// Looks for a moment, as a waiter that is about to sleep, if it need not. Does so under a policy that says so, and
+    /// where the platform does not know which threads run.
     pub(super) fn look_before_sleep(self, id: NodeId) {
         if P::KNOWS_WHO_RUNS || !self.policy.looks_before_sleep {
             return;

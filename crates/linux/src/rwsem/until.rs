@@ -1,4 +1,4 @@
-//! How long one waits: for ever, until a time, until somebody says that it is over.
+//! The end of a wait: never, at a time, or when another thread interrupts it.
 
 use super::object::NUDGED;
 use crate::park::{ParkPlatform, waiter};
@@ -6,10 +6,10 @@ use crate::platform::{Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed}
 use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// Somebody has interrupted the wait. No tail code is 1.
+/// The state after an interrupt. No tail code is 1.
 const INTERRUPTED: u32 = 1;
 
-/// By which one thread ends the wait of another, as a signal ends that of a task.
+/// With it one thread ends the wait of another, as a signal ends the wait of a task.
 ///
 /// One thread at a time waits with it. It stays interrupted until [`reset`](Self::reset).
 pub struct Interrupt<P: Cells> {
@@ -36,14 +36,14 @@ impl<P: ParkPlatform> core::fmt::Debug for Interrupt<P> {
 }
 
 impl<P: ConstCells> Interrupt<P> {
-    /// One that has not happened, for statics.
+    /// An interrupt that has not happened, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { state: ConstZeroed::ZEROED };
 }
 
 impl<P: ParkPlatform> Interrupt<P> {
-    /// Ends the wait that uses it, and those that will. Releases what the caller did to a thread that finds
-    /// its wait interrupted.
+    /// Ends the wait that uses this interrupt, and the waits that will use it. Releases what the caller did to a thread
+    /// that finds its wait interrupted.
     pub fn interrupt(&self) {
         // ordering: AcqRel; R7 both ways.
         let before = self.state.swap(INTERRUPTED, AcqRel);
@@ -55,12 +55,12 @@ impl<P: ParkPlatform> Interrupt<P> {
             P::futex_wake(grant, 1);
         }
     }
-    /// Returns `true` if it has happened. Acquires what the one who interrupted did.
+    /// Returns `true` if the interrupt has happened. Acquires what the interrupting thread did before.
     pub fn is_interrupted(&self) -> bool {
         // ordering: Acquire; R7.
         self.state.load(Acquire) == INTERRUPTED
     }
-    /// As if it had not happened. Not while somebody waits with it.
+    /// Makes it an interrupt that has not happened. Must not be called while a thread waits with it.
     pub fn reset(&self) {
         // ordering: Relaxed; nothing is read through it.
         self.state.store(0, Relaxed);
@@ -72,7 +72,7 @@ impl<P: ParkPlatform> Interrupt<P> {
     }
 }
 
-/// When a wait is over.
+/// The end of a wait.
 pub struct Until<'a, P: Cells> {
     pub(super) deadline_ns: Option<u64>,
     pub(super) interrupt: Option<&'a Interrupt<P>>,
@@ -86,17 +86,17 @@ impl<P: Cells> Clone for Until<'_, P> {
 impl<P: Cells> Copy for Until<'_, P> {}
 
 impl<'a, P: Cells> Until<'a, P> {
-    /// Never.
+    /// No end: the wait lasts until the thread has the lock.
     pub const FOREVER: Self = Self { deadline_ns: None, interrupt: None };
-    /// At this time of the platform's clock.
+    /// Ends at this time of the platform's clock.
     pub const fn deadline(deadline_ns: u64) -> Self {
         Self { deadline_ns: Some(deadline_ns), interrupt: None }
     }
-    /// When it is interrupted.
+    /// Ends when `interrupt` happens.
     pub const fn interrupted(interrupt: &'a Interrupt<P>) -> Self {
         Self { deadline_ns: None, interrupt: Some(interrupt) }
     }
-    /// The same, but at this time of the platform's clock at the latest.
+    /// As `self`, but ends at the latest at this time of the platform's clock.
     #[must_use]
     pub const fn or_deadline(self, deadline_ns: u64) -> Self {
         let deadline_ns = match self.deadline_ns {
@@ -105,7 +105,7 @@ impl<'a, P: Cells> Until<'a, P> {
         };
         Self { deadline_ns: Some(deadline_ns), ..self }
     }
-    /// The same, but when it is interrupted at the latest.
+    /// As `self`, but ends at the latest when `interrupt` happens.
     #[must_use]
     pub const fn or_interrupted(self, interrupt: &'a Interrupt<P>) -> Self {
         Self { interrupt: Some(interrupt), ..self }
@@ -122,19 +122,19 @@ impl<P: Cells> core::fmt::Debug for Until<'_, P> {
 }
 
 impl<P: ParkPlatform> Until<'_, P> {
-    /// The waiter is `id` from now on.
+    /// Begins the wait: an interrupt wakes `id` from now on.
     pub(super) fn begin(self, id: NodeId) {
         if let Some(interrupt) = self.interrupt {
             interrupt.change(0, id.code().bits().into());
         }
     }
-    /// It has ended.
+    /// Ends the wait: an interrupt no longer wakes `id`.
     pub(super) fn end(self, id: NodeId) {
         if let Some(interrupt) = self.interrupt {
             interrupt.change(id.code().bits().into(), 0);
         }
     }
-    /// Returns `true` if it is over.
+    /// Returns `true` if the wait is over.
     pub(super) fn is_over(self) -> bool {
         self.interrupt.is_some_and(Interrupt::is_interrupted)
             || self.deadline_ns.is_some_and(P::is_over)

@@ -1,4 +1,4 @@
-//! Who is woken: marking waiters with the internal lock held, and waking them after it.
+//! Waking waiters: they are marked with the internal lock held, and woken after it is given back.
 
 use super::count::{ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
@@ -11,18 +11,18 @@ use crate::queue::{NodeId, TailCode};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Whom to wake.
+/// The waiters to wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// The first waiter: a writer to try, a reader and others with it to go on.
     Any,
     /// Readers, if the first waiter is one.
     Readers,
-    /// The same, by a thread that reads itself.
+    /// As [`Readers`](Self::Readers), but by a thread that holds the lock as a reader.
     ReadOwned,
 }
 
-/// Threads to wake. They may have gone on by the time they are woken; only their numbers are kept.
+/// Threads to wake. They may have gone on by the time they are woken, so only their numbers are kept.
 pub struct WakeQueue<P> {
     codes: [TailCode; BATCH],
     len: usize,
@@ -56,7 +56,8 @@ impl<P: ParkPlatform> WakeQueue<P> {
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// Marks whom `wake` says, with the internal lock held. `is_release`: on behalf of a release.
+    /// Marks the waiters that `wake` says, with the internal lock held. `is_release` is true if this is on behalf of a
+    /// release.
     pub fn mark(
         self,
         section: &WaitListGuard<'_, P>,
@@ -103,13 +104,14 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Counts the first waiter, a reader, among the holders, unless the caller is one: then nobody can
-    /// come in between. Returns `true` if it is counted; `None` if a writer has the lock.
+    /// Counts the first waiter, a reader, among the holders, unless the caller is one: then no writer can come in
+    /// between. Returns `true` if the waiter is counted, and `None` if a writer has the lock or no more readers can be
+    /// counted.
     fn grant_head(self, section: &WaitListGuard<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
         let count = &self.sem.count;
         if self.policy.format == Format::Bits {
             let most = (BATCH as u64).wrapping_mul(READER);
-            // ordering: Relaxed; nobody grants but under the internal lock, and others stay away.
+            // ordering: Relaxed; only a thread with the internal lock grants, and others stay away.
             let is_full = count.load(Relaxed).wrapping_add(most) & GUARD != 0;
             if is_full {
                 return None;
@@ -140,7 +142,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             let mut back = 0_u64.wrapping_sub(reader);
             let keeps = self.policy.handoff != Handoff::Never;
             if keeps && section.is_due(head) {
-                // Also if it inherits the bit from a waiter that gave up: then the bit becomes its own.
+                // The waiter may inherit the bit from one that gave up: then the bit becomes its own.
                 section.set_handoff(head);
                 if seen & HANDOFF == 0 {
                     P::count(Event::rwsem_rlock_handoff);
@@ -211,8 +213,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Takes the readers that are to be granted out of the list and chains them; the first of them, and
-    /// how many.
+    /// Takes the readers that are to be granted out of the list and chains them. Returns the first of them and their
+    /// number.
     fn take_readers(self, section: &WaitListGuard<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
         let (mut first, mut last, mut taken) = (None, None, 0);
         let mut at = Some(head);
@@ -235,7 +237,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         (first, taken)
     }
 
-    /// Adds readers that were granted to the count, and takes from it what is no longer true.
+    /// Adds readers that were granted to the count, and takes from the count what is no longer true.
     fn count_granted(self, section: &WaitListGuard<'_, P>, more: u64, is_first_reader: bool) {
         let count = &self.sem.count;
         let is_empty = section.is_empty();
@@ -245,7 +247,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 more.wrapping_sub(list)
             }
             Format::Bits => {
-                // ordering: Relaxed; it is kept and let go under the internal lock.
+                // ordering: Relaxed; the reservation is kept and let go under the internal lock.
                 let is_reserved =
                     count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
                 let reserved = if is_reserved { HANDOFF } else { 0 };
@@ -255,12 +257,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
         };
         if change != 0 {
             // (w,h,r) -> (w',0,r+n)
-            // ordering: Relaxed; what the granted readers acquire they acquire by R3.
+            // ordering: Relaxed; the granted readers acquire by R3 what they acquire.
             count.fetch_add(change, Relaxed);
         }
     }
 
-    /// After a release that left the lock free and waiters behind, or may have: `count` is what it saw.
+    /// Wakes waiters after a release that left the lock free and waiters behind, or may have. `count` is what the
+    /// release saw.
     #[cold]
     pub fn wake_after_release(self, count: u64) {
         let section = match self.policy.unlock_wake {
@@ -294,7 +297,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         self.wake_in(section, Wake::Any, true);
     }
 
-    /// Wakes whom `wake` says, and gives the internal lock back.
+    /// Wakes the waiters that `wake` says, and gives the internal lock back.
     pub fn wake_in(self, section: WaitListGuard<'_, P>, wake: Wake, is_release: bool) {
         let mut queue = WakeQueue::new();
         if section.is_empty() {
@@ -308,14 +311,14 @@ impl<P: ParkPlatform> Slow<'_, P> {
         queue.flush();
     }
 
-    /// As a reader: takes those along who wait to read.
+    /// Takes the waiting readers along, for a thread that holds the lock as a reader.
     #[cold]
     pub fn wake_readers(self) {
         self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
     }
 
-    /// Returns `true` if the first waiter is a writer that was told to look and has not done so yet. If it was first
-    /// only a moment ago it has the lock, or has told the next one.
+    /// Returns `true` if the first waiter is a writer that was told to look and has not done so yet. A writer that was
+    /// first only a moment ago has the lock, or has told the next waiter.
     pub fn is_first_told(self) -> bool {
         // ordering: Relaxed; after the barrier, R8, or only a hint.
         self.first().is_some_and(|id| waiter::<P>(id).grant.load(Relaxed) & WOKEN != 0)
@@ -339,7 +342,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         // ordering: Relaxed; ordered by the barriers of R5.
         self.sem.flag.store(value, Relaxed);
     }
-    /// Before waiters are woken or granted: later releases have to wake again.
+    /// Lowers the flag before waiters are woken or granted, because later releases have to wake again.
     fn lower_flag(self, is_release: bool) {
         match self.policy.unlock_wake {
             UnlockWake::FlaggedAsPosted => self.set_flag(0),
@@ -352,7 +355,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if readers hold the lock, or try to, and no writer does: what `count` says of it.
+    /// Returns `true` if `count` says that readers hold the lock, or try to, and no writer does.
     pub fn is_readers(self, count: u64) -> bool {
         match self.policy.format {
             Format::Bits => count & WRITER == 0 && count & READERS_MASK != 0,

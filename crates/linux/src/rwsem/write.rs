@@ -1,4 +1,4 @@
-//! What a writer does that could not go on at once.
+//! The slow path of a writer that could not go on at once.
 
 use super::count::{self, HANDOFF, HELD_MASK, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
@@ -29,7 +29,7 @@ struct Waiting {
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// Everything but the first attempt. Returns `true` if it got the lock.
+    /// Takes the lock after the first attempt has failed. Returns `true` if it got the lock.
     #[cold]
     pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
         let spins = self.policy.writer_spin != WriterSpin::No;
@@ -55,7 +55,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
-    /// In the biased form the first attempt is still in the count.
+    /// Takes the first attempt out of the count, where it still is in the biased form.
     fn take_attempt_back(self) {
         if let format @ Format::Biased(_) = self.policy.format {
             // n -> n-WRITE
@@ -66,7 +66,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
 
     /// Queues and waits. Returns `true` if it got the lock.
     fn queue_to_write(self, id: NodeId, until: Until<'_, P>) -> bool {
-        // Readers that come after this writer should not spin, if it should not have.
+        // If this writer should not have spun, readers that come after it should not spin either.
         let flags = self.policy.owner.all_flags();
         let forbids = self.policy.owner == OwnerWord::TwoFlags && self.owner() & flags != 0;
         if self.policy.unlock_wake == UnlockWake::UnlessSpinner {
@@ -96,7 +96,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
-    /// Says that somebody waits, if this writer is the first; the count after that.
+    /// Says in the count that threads wait, if this writer is the first. In the biased form, takes an attempt that is
+    /// still in the count out of it. Returns the count after that.
     fn count_writer_as_waiting(self, was_empty: bool) -> u64 {
         let count = &self.sem.count;
         let change = match self.policy.format {
@@ -113,13 +114,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return count.load(Relaxed);
         }
         // (*,0,*) -> (*,1,*), or n -> n-WRITE or n-WRITE+WAITING or n+WAITING
-        // ordering: Relaxed; nothing is read through it: a release that does not see who is first finds
-        // nobody, and asks for the internal lock. The attempt that succeeds acquires for itself.
+        // ordering: Relaxed; nothing is read through it: a release that does not see the first waiter finds none, and
+        // asks for the internal lock. The attempt that succeeds acquires for itself.
         count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
-    /// Whom those should wake who queue behind others, in whose favour somebody else may have passed a
-    /// wake-up over.
+    /// Wakes the waiters in front of a writer that joins the queue. An earlier thread may have skipped their wake-up in
+    /// its favour.
     fn wake_as_queueing_writer<'s>(
         self,
         section: WaitListGuard<'s, P>,
@@ -151,7 +152,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         slow.section(Site::Write)
     }
 
-    /// Tries and sleeps in turns. Returns `true` if it got the lock.
+    /// Tries and sleeps alternately. Returns `true` if it got the lock.
     fn wait_to_own(
         self,
         section: WaitListGuard<'_, P>,
@@ -190,7 +191,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if the lock is reserved for this writer, which then waits for its owner awake.
+    /// Returns `true` if the lock is reserved for this writer, which then stays awake and waits for the owner.
     fn is_reserved_for(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted => false,
@@ -199,7 +200,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Sleeps until another attempt is worth its while; `false` if the wait is over.
+    /// Sleeps until another attempt is worth its while. Returns `false` if the wait is over.
     fn sleep_to_own(self, me: &mut Waiting, until: Until<'_, P>) -> bool {
         loop {
             if until.is_over() {
@@ -221,14 +222,15 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// A look at the count without the internal lock.
+    /// Looks at the count without the internal lock. Returns `true` if another attempt is worth its while. May also ask
+    /// for the handoff.
     fn is_worth_a_try(self, me: &mut Waiting) -> bool {
         if me.wants_handoff && self.policy.handoff == Handoff::ByFirst {
             return true;
         }
         me.is_first = me.is_first || self.first() == Some(me.id);
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange. Who woke this thread
-        // has changed it before, R4.
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange. The thread that woke this one has changed
+        // it before, R4.
         me.seen = self.sem.count.load(Relaxed);
         if !self.policy.format.is_held(me.seen) {
             return true;
@@ -253,8 +255,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// An attempt of a writer in the list, with the internal lock held; if it succeeds, it is no longer in
-    /// the list.
+    /// Makes an attempt of a writer in the list, with the internal lock held. If it succeeds, the writer leaves the
+    /// list.
     fn try_queued(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let is_ours = match self.policy.format {
             Format::Bits => self.try_queued_in_bits(section, me),
@@ -277,7 +279,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
         let waiting = format.waiters();
         let others = if section.is_alone(me.id) { 0 } else { waiting };
-        // The patches of 2013 did it in two steps.
+        // The patches of 2013 changed the count in two steps.
         let (at_once, later) = match self.policy.writer_spin {
             WriterSpin::PerTurn => (0, others),
             _ => (others, 0),
@@ -331,7 +333,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     fn is_reserved_for_another(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         let first = section.first();
         match self.policy.handoff {
-            // One that was inherited from a waiter that gave up is anybody's.
+            // Any waiter may use a reservation that was inherited from a waiter that gave up.
             Handoff::ByAny | Handoff::OnceAwake => {
                 first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))
             }
@@ -351,7 +353,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// The lock is reserved from now on.
+    /// Says that the lock is reserved from now on, for the first waiter.
     fn keep(self, section: &WaitListGuard<'_, P>, first: Option<NodeId>) {
         if let Some(first) = first {
             section.set_handoff(first);
@@ -361,7 +363,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// There is no node to wait with, or no time.
+    /// Tries again and again, because there is no node to wait with, or no time.
     #[cold]
     fn write_unqueued(self, until: Until<'_, P>) -> bool {
         if let format @ Format::Biased(_) = self.policy.format {
@@ -390,7 +392,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// An attempt past those who wait, in bits.
+    /// Makes an attempt of a writer, in bits, that overtakes the waiters. Returns `true` if it got the lock.
     pub(super) fn try_write_unqueued(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);

@@ -1,8 +1,8 @@
 //! Compact NUMA-aware succession (Dice and Kogan, EuroSys 2019; kernel postings v10 to v15).
 //!
-//! Waiters of the NUMA node that has the lock stay in the *primary* queue; waiters of other nodes
-//! are set aside in a *secondary* queue, so that the lock and the data it guards stay in one
-//! node's caches for a while. A threshold ends that while.
+//! Waiters of the NUMA node that has the lock stay in the *primary* queue. Waiters of other nodes are set aside in a
+//! *secondary* queue. So the lock and the data it guards stay in one node's caches for a while. A threshold ends that
+//! while.
 //!
 //! ```text
 //!   head ─> local ─> local ─> ... ─> newest            primary, in the word's tail
@@ -12,37 +12,36 @@
 //!                                  └────────────────┘
 //! ```
 //!
-//! Everything here is done by the head of the queue, alone; it inherits the queues through the
-//! grant that made it the head (Q3). What it may touch: its own link, the links of all waiters that
-//! are followed by a linked one, the secondary queue. What it may not touch: the link of the newest
-//! waiter, which belongs to the next newcomer.
+//! The head of the queue does all of this alone. It inherits the queues through the grant that made it the head (Q3).
+//! It may touch its own link, the links of all waiters that are followed by a linked one, and the secondary queue. It
+//! may not touch the link of the newest waiter, which belongs to the next newcomer.
 //!
 //! The turn of a head:
 //!
-//! 1. *Before it waits* ([`Succession::become_head`]): threshold reached: it will flush. Otherwise
-//!    look for the next waiter of the preferred node, as far as the policy goes; all waiters passed
-//!    on the way are set aside in one piece, in order.
-//! 2. *While it waits* (`step`): v15 looks at one neighbour after another, until it is of the
-//!    preferred node, or the last, or there is none. v10 with a limit looks here for the next
-//!    waiter of the preferred node, and not before it waits.
-//! 3. *Alone in the primary queue* (`leave_alone`): with somebody set aside, the lock's tail moves to
-//!    the secondary tail and the secondary head is granted. The circle has to be cut *before*,
-//!    because a newcomer may link itself behind the secondary tail as soon as the word names it,
-//!    and has to be closed again if the word has changed.
+//! 1. *Before it waits* ([`Succession::become_head`]): if the threshold is reached, it will flush. Otherwise it looks
+//!    for the next waiter of the preferred node, as far as the policy goes. All waiters passed on the way are set aside
+//!    in one piece, in order.
+//! 2. *While it waits* (`step`): v15 looks at one neighbour after another, until one is of the preferred node, or is
+//!    the last, or there is none. v10 with a limit looks here for the next waiter of the preferred node, and not before
+//!    it waits.
+//! 3. *Alone in the primary queue* (`leave_alone`): if waiters are set aside, the lock's tail moves to the secondary
+//!    tail and the secondary head is granted. The circle has to be cut *before* that, because a newcomer may link
+//!    itself behind the secondary tail as soon as the word names it. The circle has to be closed again if the word has
+//!    changed.
 //! 4. *Handoff* (`choose`): see the table.
 //!
-//! | outlook | nobody set aside | somebody set aside |
+//! | outlook | no waiter is set aside | waiters are set aside |
 //! |---|---|---|
 //! | `Local`: next is of the preferred node, or urgent, or v10 as posted takes it for one | grant next | grant next, which takes the secondary queue over |
 //! | `Open`: next was not looked at | grant next | preference inherited: as `Local`; otherwise as `NoneUpTo` |
-//! | `NoneUpTo`: looked, found nobody | grant next | put the secondary queue in front, grant its head |
+//! | `NoneUpTo`: looked, found none | grant next | put the secondary queue in front, grant its head |
 //! | `Flush`: threshold reached, or switched off | grant next | put the secondary queue in front, grant its head |
 //!
-//! Fairness bound: waiters set aside are passed for at most one threshold (2^n handoffs, or a time
-//! and one turn) per NUMA node that is represented in front of them: with two nodes once, with more
-//! they may be set aside again when another node's waiters get their turn. Under v10 as posted the
-//! waiters set aside may be of the preferred node, too, so the bound there is one threshold for
-//! each waiter that was in front. Urgent waiters are never set aside.
+//! Fairness bound: waiters set aside are passed for at most one threshold (2^n handoffs, or a time and one turn) per
+//! NUMA node that is represented in front of them. With two nodes that happens once. With more nodes they may be set
+//! aside again when another node's waiters get their turn. Under v10 as posted the waiters set aside may be of the
+//! preferred node, too, so the bound there is one threshold for each waiter that was in front. Urgent waiters are never
+//! set aside.
 
 mod policy;
 mod secondary;
@@ -71,10 +70,10 @@ pub struct Cna<C = V10>(PhantomData<fn() -> C>);
 /// Stands in for the NUMA node of a waiter that must not be set aside.
 const URGENT: u16 = u16::MAX;
 
-/// Where a waiter is, and what it stands for: the two halves of a node's `numa` word.
+/// The NUMA node of a waiter, and the one that it stands for: the two halves of the `numa` word of its queue node.
 #[derive(Clone, Copy)]
 struct Numa {
-    /// The NUMA node the waiter is treated as, or [`URGENT`].
+    /// The NUMA node as whose waiter it is treated, or [`URGENT`].
     stands_for: u16,
     /// The NUMA node it was on when it queued.
     real: u16,
@@ -94,40 +93,40 @@ impl Numa {
     }
 }
 
-/// What the head knows about whom to grant.
+/// The head's knowledge about the waiter to grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outlook {
-    /// Next was not looked at.
+    /// The next waiter was not looked at.
     Open,
-    /// Next may be granted without giving up the preference.
+    /// The next waiter may be granted without giving up the preference.
     Local {
-        /// True if it is of the preferred node, as opposed to urgent, or passed and not set aside.
+        /// True if it is of the preferred node; false if it is only urgent, or was passed and not set aside.
         is_preferred: bool,
     },
-    /// Nobody of the preferred node up to and including this waiter (which may be the head).
+    /// No waiter up to and including this one, which may be the head, is of the preferred node.
     NoneUpTo(NodeId),
     /// The waiters set aside are due.
     Flush,
 }
 
-/// What the head of the queue remembers during its turn.
+/// The state of the head of the queue during its turn.
 pub struct Turn {
     id: NodeId,
     /// The preferred NUMA node.
     prefers: u16,
     outlook: Outlook,
-    /// Waiters behind the head that were looked at and are not of the preferred node.
+    /// The number of waiters behind the head that were looked at and are not of the preferred node.
     passed: u32,
     /// The tail of the secondary queue.
     secondary: Option<NodeId>,
-    /// When somebody was first set aside; 0 if the policy counts instead.
+    /// The time at which a waiter was first set aside; 0 if the policy counts handoffs instead.
     since_ns: u64,
     /// True if `step` still has something to look at.
     steps: bool,
 }
 
-// SAFETY: a grant names the waiter linked behind the head or the head of the secondary queue, which
-// is then in front; waiters move between the queues in one piece, their ends relinked.
+// SAFETY: a grant names the waiter linked behind the head, or the head of the secondary queue, which is then in front.
+// Waiters move between the queues in one piece, their ends relinked.
 unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
     const ORDER: Order = Order::Grouped;
     const STEPS: bool = matches!(C::SCAN, Scan::WhileBusy | Scan::LimitedAfterTaking { .. });
@@ -231,7 +230,7 @@ unsafe impl<P: QueuePlatform, C: CnaPolicy> Succession<P> for Cna<C> {
     }
 }
 
-/// The waiter linked behind the head.
+/// Returns the waiter linked behind the head.
 fn behind<P: QueuePlatform>(me: &QNode<P>) -> NodeId {
     // ordering: Relaxed; acquired when the link was first seen, Q2, or written by this head.
     named(me.next.load(Relaxed))
@@ -279,8 +278,8 @@ impl Turn {
         }
     }
 
-    /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node; sets aside
-    /// everybody between the head and it.
+    /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node. Sets aside all waiters between
+    /// the head and that one.
     fn scan<P: QueuePlatform, C: CnaPolicy>(
         &mut self,
         me: &QNode<P>,
@@ -306,15 +305,16 @@ impl Turn {
         self.outlook = Outlook::NoneUpTo(last);
     }
 
-    /// Looks at the next waiter that was not looked at, as `scan` does; true if there may be another one to look at.
+    /// Looks at the next waiter that was not looked at, as `scan` does. Returns `true` if there may be another one to
+    /// look at.
     fn look_one_further<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         let Outlook::NoneUpTo(last) = self.outlook else { return false };
         self.scan::<P, C>(me, last, 1);
         matches!(self.outlook, Outlook::NoneUpTo(now) if now != last)
     }
 
-    /// Looks at the waiter behind the head and sets it aside if it is remote and not the last;
-    /// whether to look at the one behind it.
+    /// Looks at the waiter behind the head and sets it aside if it is remote and not the last one. Returns `true` if
+    /// the head may look at the one behind it, too.
     fn look_at_neighbour<P: QueuePlatform, C: CnaPolicy>(&mut self, me: &QNode<P>) -> bool {
         // ordering: Acquire; Q2.
         let Some(next) = linked(me.next.load(Acquire)) else { return false };
@@ -331,7 +331,7 @@ impl Turn {
         true
     }
 
-    /// Returns `true` if `waiter` may stay in front; if so that is the outlook.
+    /// Returns `true` if `waiter` may stay in front. If so, this becomes the outlook.
     fn is_kept<P: QueuePlatform>(&mut self, waiter: NodeId) -> bool {
         P::count(Event::cna_scanned);
         let numa = Numa::of(node::<P>(waiter));

@@ -2,35 +2,35 @@
 
 use crate::tunables::Tunable;
 
-/// What ends the preference for one NUMA node.
+/// A limit that ends the preference for one NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// This many handoffs within the node while somebody is set aside, as a power of two.
+    /// This many handoffs within the node while waiters are set aside, as a power of two.
     Handoffs {
         /// The exponent; run-time knob `numa_spinlock_threshold`.
         log2: u32,
     },
-    /// This long since somebody was set aside.
+    /// This long since a waiter was first set aside.
     Time {
-        /// Nanoseconds; run-time knob `numa_spinlock_threshold_ns`.
+        /// The time in nanoseconds; run-time knob `numa_spinlock_threshold_ns`.
         ns: u64,
     },
 }
 
-/// How the head looks for a waiter of the preferred node.
+/// A way in which the head looks for a waiter of the preferred node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
     /// The whole queue, before the head waits for the lock, and the rest of it once the lock is
     /// taken: O(n) while others wait.
     Full,
-    /// As `Full`, but the second scan has forgotten whom the first one passed: it sets them aside only together with
-    /// others that it has passed itself. A waiter of the preferred node directly behind them stays where it is, and the
-    /// first waiter gets its turn, wherever it is.
+    /// As `Full`, but the second scan has forgotten which waiters the first one passed. It sets them aside only
+    /// together with others that it has passed itself. A waiter of the preferred node directly behind them stays where
+    /// it is, and the first waiter gets its turn, of whatever node it is.
     FullForgetful,
     /// As `Full`, but before the lock is taken one waiter per step, for as long as the lock is busy, and at most
     /// `waiters_max` once it is taken.
     LimitedAfterTaking {
-        /// How many waiters.
+        /// The number of waiters.
         waiters_max: u32,
     },
     /// One waiter per turn, before the head waits for the lock.
@@ -41,14 +41,14 @@ pub enum Scan {
 
 /// A version of CNA: one line per choice.
 pub trait CnaPolicy: Send + Sync + 'static {
-    /// When waiters that were set aside get their turn in any case.
+    /// The limit after which waiters that were set aside get their turn in any case.
     const THRESHOLD: Threshold;
-    /// How far the head looks.
+    /// The way in which the head looks for a waiter of the preferred node.
     const SCAN: Scan;
     /// True if a waiter granted before it was looked at stands for the preferred node, so that the
     /// preference survives it.
     const INHERITS: bool;
-    /// With nobody set aside, look for a local waiter only once in 2^n turns; 0 for always.
+    /// If no waiter is set aside, the head looks for a local waiter only once in 2^n turns; 0 means always.
     const SHUFFLE_REDUCTION_LOG2: u32 = 0;
 }
 
@@ -76,8 +76,8 @@ impl CnaPolicy for V10Time {
     const INHERITS: bool = false;
 }
 
-/// v10 with the second change asked for in its review: a bound on the scan once the lock is free, when the head could
-/// take it and run its section.
+/// v10 with the second change asked for in its review: a bound on the scan once the lock is free, because the head
+/// could then take the lock and run its section.
 pub struct V10Limited;
 impl CnaPolicy for V10Limited {
     const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
@@ -129,14 +129,14 @@ impl CnaPolicy for V15TenMs {
     const SHUFFLE_REDUCTION_LOG2: u32 = V15::SHUFFLE_REDUCTION_LOG2;
 }
 
-/// Handoffs after which the preference ends.
+/// Returns the number of handoffs after which the preference ends.
 #[inline]
 pub(super) fn handoffs_max(log2: u32, set: impl Fn(Tunable) -> Option<u64>) -> u32 {
     let log2 = set(Tunable::numa_spinlock_threshold).unwrap_or(log2.into());
     1 << log2.min(31)
 }
 
-/// Nanoseconds after which the preference ends.
+/// Returns the number of nanoseconds after which the preference ends.
 #[inline]
 pub(super) fn ns_max(ns: u64, set: impl Fn(Tunable) -> Option<u64>) -> u64 {
     set(Tunable::numa_spinlock_threshold_ns).unwrap_or(ns)

@@ -8,8 +8,8 @@ use crate::queue::{NodeId, QNode, QueuePlatform, link_to, named, node};
 use core::sync::atomic::Ordering::Relaxed;
 
 impl Turn {
-    /// Moves the waiters behind the head, up to and including `last`, to the end of the secondary
-    /// queue, in order. `new_next` is linked behind `last`, so nobody else writes `last`'s link.
+    /// Moves the waiters behind the head, up to and including `last`, to the end of the secondary queue, in order.
+    /// `new_next` is linked behind `last`, so no other thread writes the link of `last`.
     pub(super) fn set_aside<P: QueuePlatform, C: CnaPolicy>(
         &mut self,
         me: &QNode<P>,
@@ -72,7 +72,7 @@ impl Turn {
         Grant { to: next, value: link_to(tail) << 16 }
     }
 
-    /// Puts the secondary queue in front of `next` and grants its head: nobody is set aside then.
+    /// Puts the secondary queue in front of `next` and grants its head. After that no waiter is set aside.
     pub(super) fn put_in_front<P: QueuePlatform>(&self, tail: NodeId, next: NodeId) -> Grant {
         let tail = node::<P>(tail);
         // ordering: Relaxed; written by this head or an earlier one, Q3.

@@ -1,25 +1,24 @@
 //! [`HybridBounded`]: the hybrid for programs.
 //!
-//! The kernel's rules are made for guests, where a spinner that wastes its time wastes the time of
-//! its own virtual CPU. In a program with more threads than CPUs it wastes the time of the owner.
-//! So the hybrid differs here:
+//! The kernel's rules are made for guests. There a spinner that wastes its time wastes the time of its own virtual CPU.
+//! In a program with more threads than CPUs it wastes the time of the owner. So the hybrid differs here:
 //!
-//! - Looks at the word are further and further apart (`Patience`), so that an owner which takes and
-//!   releases the lock again and again keeps its cache line.
-//! - Spinning is bounded by time, about that of a wake-up, and by places: fewer threads spin than
-//!   there are CPUs ([`SchedulerHints::begin_spinning`](crate::platform::SchedulerHints::begin_spinning)).
+//! - A waiter looks at the word at longer and longer intervals (`Patience`). So an owner that takes and releases the
+//!   lock again and again keeps its cache line.
+//! - Spinning is bounded by time, about that of a wake-up, and by places: fewer threads spin than there are CPUs
+//!   ([`SchedulerHints::begin_spinning`](crate::platform::SchedulerHints::begin_spinning)).
 //! - A newcomer takes a free lock at its first attempt, even if threads wait.
-//! - The head of the queue does not stop newcomers at once: it competes with them. After
-//!   [`UNFAIR_NS`] it makes itself pending and stays so, asleep or not, until it has the lock.
-//! - A lock that is reserved so and free for longer than [`RESERVED_NS`] is for a thread that does
-//!   not run: a newcomer that saw it all the while takes it.
-//! - The owner that waits for the next waiter to link itself sleeps for short times, so that one
-//!   that was preempted in between gets the CPU.
+//! - The head of the queue does not stop newcomers at once: it competes with them. After [`UNFAIR_NS`] it makes itself
+//!   pending and stays so, asleep or not, until it has the lock.
+//! - If a lock is reserved in this way and stays free for longer than [`RESERVED_NS`], the thread for which it is
+//!   reserved does not run. A newcomer that saw this all the while takes the lock.
+//! - The owner that waits for the next waiter to link itself sleeps for short times. So a waiter that was preempted in
+//!   between gets the CPU.
 //!
-//! Fairness bound: a waiter becomes the head when those in front of it have had the lock. As the head it
-//! is passed for [`UNFAIR_NS`], and from then on by nobody while it has a CPU. So a waiter behind `n`
-//! others that gets a CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two
-//! wake-ups at most. One that does not get a CPU may be passed every 50 us until it does.
+//! Fairness bound: a waiter becomes the head when those in front of it have had the lock. Other threads pass the head
+//! for [`UNFAIR_NS`]. From then on no thread passes it while it has a CPU. So a waiter behind `n` others that gets a
+//! CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two wake-ups at most. A waiter that
+//! does not get a CPU may be passed every 50 us until it does.
 
 use super::policy::{HybridBounded, PvPlatform};
 use super::rules::Rules;
@@ -30,15 +29,15 @@ use crate::qspinlock::{Word, word};
 use crate::queue::{Patience, QNode, UNTIL_OVER, look_for_grant, wait_for_link};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long the head of the queue competes before it reserves the lock: some fifty wake-ups, so that
-/// reserving, which makes everybody else sleep, costs little of the throughput.
+/// The time for which the head of the queue competes before it reserves the lock. It is some fifty wake-ups,
+/// so that reserving costs little of the throughput, although it makes all other threads sleep.
 const UNFAIR_NS: u64 = 500_000;
 
 impl Rules for HybridBounded {
     const STEALS: bool = true;
     const SLEEPS_ONCE: bool = false;
     const UNFAIR_NS: u64 = UNFAIR_NS;
-    /// Since when it is the head, in nanoseconds.
+    /// The time of its first attempt as the head, in nanoseconds.
     type Head = Option<u64>;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
@@ -86,14 +85,14 @@ impl Rules for HybridBounded {
     }
 }
 
-/// Takes a lock that nobody has reserved.
+/// Takes a lock that is free and not reserved.
 fn take_free<P: PvPlatform>(word: &P::Word) -> bool {
     // (*,0,0) -> (*,0,1)
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
     word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed).is_ok()
 }
 
-/// Takes a lock that is reserved and free for as long as one may be.
+/// Takes a lock that was reserved and free for as long as that may last.
 #[cold]
 fn take_from_absent<P: PvPlatform>(word: &P::Word) -> bool {
     let taken = RESERVED_HALF | word::LOCKED_HALF;
@@ -109,7 +108,7 @@ fn compete<P: PvPlatform>(word: &P::Word) -> bool {
     reservation::compete::<P>(word, || patience.pause(), || take_free::<P>(word))
 }
 
-/// Reserves the lock for the head, and spins for it. It stays reserved.
+/// Reserves the lock for the head, and spins for it. The lock stays reserved.
 fn reserve<P: PvPlatform>(word: &P::Word) -> bool {
     let take = || {
         // (n,1,0) -> (n,0,1)

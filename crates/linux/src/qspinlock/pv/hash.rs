@@ -1,6 +1,6 @@
-//! From a lock to the head of its queue, which sleeps.
+//! The hash that leads from a lock to the head of its queue, which sleeps.
 //!
-//! Open addressing by cache line, one 64-bit cell per entry, 0 for none:
+//! It has open addressing by cache line. An entry is one cell of 64 bits, and 0 is none:
 //!
 //! ```text
 //!  63                                  16 15             0
@@ -9,11 +9,11 @@
 //! +--------------------------------------+----------------+
 //! ```
 //!
-//! A lock has at most one entry, made before its locked byte becomes [`SLOW`](super::SLOW) and taken
-//! out by the owner before the byte becomes 0. So a thread that finds the byte slow finds the entry, by
-//! looking at every cell if need be: there are no marks for deleted entries, and a search does not
-//! end at an empty cell. The table is larger than the number of heads that can sleep, so there
-//! always is room. Cells order nothing: who may read an entry is ordered by the byte, K3.
+//! A lock has at most one entry, made before its locked byte becomes [`SLOW`](super::SLOW) and taken out by the owner
+//! before the byte becomes 0. So a thread that finds the byte slow finds the entry. It looks at every cell if it has
+//! to: there are no marks for deleted entries, and a search does not end at an empty cell. The table is larger than the
+//! number of heads that can sleep, so there is always room. Cells order nothing: the byte orders the threads that may
+//! read an entry, K3.
 
 use super::policy::PvPlatform;
 use crate::events::Event;
@@ -21,7 +21,7 @@ use crate::platform::Atomic;
 use crate::queue::{NodeId, TailCode};
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Cells of a cache line.
+/// The number of cells in a cache line.
 const PER_LINE: usize = 8;
 const NAME_BITS: u32 = 48;
 /// Spreads names over lines (Knuth: 2^64 divided by the golden ratio).
@@ -34,7 +34,7 @@ fn cell<'a, P: PvPlatform>(at: usize) -> &'a P::U64 {
     unsafe { P::hash_slot(at).as_ref() }
 }
 
-/// The cells in the order in which entries of the lock called `name` are looked for.
+/// Returns the cells in the order in which entries of the lock called `name` are looked for.
 fn places<P: PvPlatform>(name: u64) -> impl Iterator<Item = usize> + Clone {
     let slots = P::hash_slots();
     let lines = (slots / PER_LINE).max(1) as u64;
@@ -59,7 +59,7 @@ pub(super) fn insert<P: PvPlatform>(word: &P::Word, id: NodeId) {
     }
 }
 
-/// Takes out the entry of the lock with this word, if it is of a waiter that `may_go`.
+/// Takes out the entry of the lock with this word, if `may_go` is true of its waiter. Returns that waiter.
 pub(super) fn remove<P: PvPlatform>(
     word: &P::Word,
     may_go: impl Fn(NodeId) -> bool,
@@ -71,7 +71,7 @@ pub(super) fn remove<P: PvPlatform>(
         let entry = cell.load(Relaxed);
         if entry >> (u64::BITS - NAME_BITS) == name {
             let id = TailCode::from_bits(entry as u16).node().filter(|id| may_go(*id))?;
-            // In a forked child several threads may forget the same orphan, and one of them late.
+            // In a forked child several threads may forget the same orphan, and one of them may be late.
             // ordering: Relaxed; the thread that makes the next entry of this lock is ordered by its word.
             return cell.compare_exchange(entry, 0, Relaxed, Relaxed).is_ok().then_some(id);
         }

@@ -18,13 +18,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use policy::{HALTED, HASHED, RUNNING};
 use rules::Rules;
 
-/// The part of the implementation that is the same for all of them.
+/// Implements `Waiting` for all policies, which share this code.
 macro_rules! waiting {
     ($($policy:ty, tries_before_queueing $tries_before_queueing:literal, barges $barges:literal;)+) => { $(
-        // SAFETY: a grant is returned only after an acquiring load of it; the head returns only
-        // after it has changed the locked byte from 0 by an acquiring read-modify-write; thieves the
-        // same; the byte is changed to 3 only by the head or for it by the owner, and back to 0 by
-        // the owner only.
+        // SAFETY: a grant is returned only after an acquiring load of it. The head and the thieves return only after
+        // they have changed the locked byte from 0 by an acquiring read-modify-write. The byte is changed to 3 only by
+        // the head, or for it by the owner, and back to 0 by the owner only.
         unsafe impl<P: PvPlatform> Waiting<P> for $policy {
             const USES_PENDING: bool = false;
             const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
@@ -52,8 +51,7 @@ macro_rules! waiting {
                 steps: bool,
                 mut step: impl FnMut() -> bool,
             ) -> Word {
-                // What can be done while the lock is busy is done before the wait, which may be a
-                // sleep.
+                // The work that can be done while the lock is busy is done before the wait, which may be a sleep.
                 // ordering: Relaxed; only a hint.
                 while steps && Word::from_bits(word.load(Relaxed)).is_locked() && step() {}
                 wait::take_as_head::<P, $policy>(word, id, me)
@@ -94,8 +92,7 @@ waiting! {
     HybridBounded, tries_before_queueing false, barges true;
 }
 
-/// The owner has granted `id` and sees to it that it wakes up: not now, but when the lock is
-/// released.
+/// Makes sure that `id` wakes up, which the owner has granted. It wakes up when the lock is released, not now.
 #[inline]
 fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     let granted = node::<P>(id);
@@ -107,7 +104,8 @@ fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
         hash::insert::<P>(word, id);
         // (n,0,1) -> (n,0,3)
-        // ordering: Relaxed; it is the owner who reads it, or is made to by its own means.
+        // ordering: Relaxed; the owner reads it in its release. If another thread releases the lock, the owner has
+        // ordered that thread after itself by its own means.
         word.store_byte0(SLOW, Relaxed);
     }
 }

@@ -3,7 +3,7 @@
 use crate::platform::{LockHash, SchedulerHints, Sleeping};
 use crate::queue::QueuePlatform;
 
-/// What these policies ask for: a lock whose waiters sleep, without the table of sleepers.
+/// A platform on which the waiters of these locks can sleep. It needs no table of sleepers.
 pub trait PvPlatform: QueuePlatform + SchedulerHints + Sleeping + LockHash {}
 impl<P: QueuePlatform + SchedulerHints + Sleeping + LockHash> PvPlatform for P {}
 
@@ -15,20 +15,21 @@ pub(super) const HALTED: u32 = 1;
 /// owner releases the lock.
 pub(super) const HASHED: u32 = 2;
 
-/// The paravirtual queued spinlock without lock stealing: waiters spin for a while and sleep then; nobody passes them.
+/// The paravirtual queued spinlock without lock stealing. Waiters spin for a while and then sleep. No thread passes
+/// them.
 ///
-/// For more threads than CPUs where fairness is worth a wake-up per acquisition. Fairness bound:
-/// that of the succession.
+/// For more threads than CPUs, where fairness is worth a wake-up per acquisition. Fairness bound: that of the
+/// succession.
 pub struct Park;
 
-/// [`Park`] as it was at first (until December 2015): a waiter spins for as long as it may, also behind one that
+/// [`Park`] as it was at first (until December 2015): a waiter spins for as long as it may, also behind a waiter that
 /// sleeps.
 ///
 /// Fairness bound: as [`Park`].
 pub struct ParkFullSpin;
 
-/// [`ParkFullSpin`] with the first of the two changes of December 2015: each newcomer tries once to steal the lock. The
-/// second one, that a waiter sleeps early behind one that does not run, makes it [`StealOnce`].
+/// [`ParkFullSpin`] with the first of the two changes of December 2015: each newcomer tries once to steal the lock.
+/// With the second change, by which a waiter sleeps early behind one that does not run, it is [`StealOnce`].
 ///
 /// Fairness bound: as [`StealOnce`].
 pub struct StealOnceFullSpin;
@@ -42,14 +43,13 @@ pub struct StealOnce;
 /// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of
 /// the queue spins, *unfair mode* while it sleeps.
 ///
-/// Fairness bound: none while the head of the queue sleeps. Once awake it is passed by nobody but
-/// threads that saw the lock free before.
+/// Fairness bound: none while the head of the queue sleeps. Once it is awake, only threads that saw the lock free
+/// before can pass it.
 pub struct Hybrid;
 
-/// [`Hybrid`] for programs, whose spinners cost somebody's time: spinning is bounded by time and by the
-/// number of CPUs, and the head of the queue waits a bounded time in unfair mode.
+/// [`Hybrid`] for programs, where a spinner costs another thread's time. Spinning is bounded by time and by the number
+/// of CPUs, and the head of the queue waits a bounded time in unfair mode.
 ///
-/// Fairness bound: the head of the queue is passed for 0.5 ms; then the lock is reserved for it, except
-/// while it does not get a CPU for more than 50 us. The constants and their reasons are in the module
-/// `bounded`.
+/// Fairness bound: other threads pass the head of the queue for 0.5 ms. Then the lock is reserved for it, except while
+/// it does not get a CPU for more than 50 us. The constants and their reasons are in the module `bounded`.
 pub struct HybridBounded;

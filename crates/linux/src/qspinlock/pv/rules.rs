@@ -1,4 +1,4 @@
-//! What distinguishes the policies that sleep.
+//! The rules in which the policies that sleep differ.
 
 use super::policy::{Hybrid, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin};
 use crate::events::Event;
@@ -7,11 +7,11 @@ use crate::qspinlock::{Word, word};
 use crate::queue::QNode;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// Looks of a waiter before it sleeps.
+/// The number of looks of a waiter before it sleeps.
 const SPIN_LOOKS: u32 = 1 << 15;
-/// Looks between two looks at the predecessor.
+/// The number of looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
-/// The value of the pending byte that says: the head of the queue spins, nobody steals.
+/// The value of the pending byte while the head of the queue spins: newcomers do not steal.
 pub(super) const PENDING_BYTE: u8 = 1;
 
 /// The rules of one policy.
@@ -22,9 +22,9 @@ pub(super) trait Rules: Send + Sync + 'static {
     const WATCHES_PREDECESSOR: bool = true;
     /// True if the head of the queue, once it was woken, spins until it has the lock.
     const SLEEPS_ONCE: bool = true;
-    /// How long the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
+    /// The time for which the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
     const UNFAIR_NS: u64 = 0;
-    /// What the head remembers while it waits.
+    /// The state of the head while it waits.
     type Head: Default;
 
     /// Competes for the lock before it queues. Returns `true` if it has it.
@@ -32,8 +32,8 @@ pub(super) trait Rules: Send + Sync + 'static {
         let _ = word;
         false
     }
-    /// Spins as a waiter that is not the head, until it is granted; what it was granted, if it was.
-    /// If the policy watches the predecessor, it asks now and then if that one has stopped running, and gives up if so.
+    /// Spins as a waiter that is not the head, until it is granted. Returns the granted value if it was. If the policy
+    /// watches the predecessor, the waiter asks now and then if that one has stopped running, and if so gives up.
     fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
         mut prev_has_stopped: impl FnMut() -> bool,
@@ -117,8 +117,8 @@ fn steal_once<P: PvPlatform>(word: &P::Word) -> bool {
 
 /// Takes the lock, which was just seen free, in front of the queue.
 fn try_steal<P: PvPlatform>(word: &P::Word) -> bool {
-    // (*,0,0) -> (*,0,1). That nobody is pending may be out of date: then the head of the queue has
-    // to do without the lock once more.
+    // (*,0,0) -> (*,0,1). The head of the queue may have become pending since the look. Then it has to do without the
+    // lock once more.
     // ordering: Acquire; Q4. On failure Relaxed: the failure value is not used.
     let is_ours = word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed).is_ok();
     if is_ours {
@@ -127,7 +127,7 @@ fn try_steal<P: PvPlatform>(word: &P::Word) -> bool {
     is_ours
 }
 
-/// Spins for the lock as the head of the queue, up to `bound`; meanwhile nobody steals.
+/// Spins for the lock as the head of the queue, up to `bound`. Meanwhile newcomers do not steal.
 fn spin_as_head<P: PvPlatform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) -> bool {
     let mut waiting = 0;
     if R::STEALS {

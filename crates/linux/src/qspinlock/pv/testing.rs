@@ -7,8 +7,8 @@ use crate::qspinlock::{QSpinlock, SLOW, Succession, Waiting};
 use crate::queue::{NodeId, node};
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Puts an absent waiter to sleep, one of a queue that is complete: nobody acts for it before it is kicked. The head of
-/// the queue has an entry then, and the lock, which somebody holds, is slow.
+/// Puts an absent waiter of a complete queue to sleep. No thread acts for it before it is kicked. If it is the head of
+/// the queue, it has an entry then, and the lock, which a thread holds, is slow.
 ///
 /// # Safety
 /// `id` is an absent waiter of this lock.

@@ -9,16 +9,16 @@ use crate::qspinlock::{Word, word};
 use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// `kick`: no thread has kicked since the waiter looked.
+/// A value of `kick`: no thread has kicked since the waiter looked.
 const NOT_KICKED: u32 = 0;
-/// `kick`: a thread has.
+/// A value of `kick`: a thread has kicked.
 const KICKED: u32 = 1;
 
-/// Waits behind `prev` until `me` is the head of the queue; returns what it was granted.
+/// Waits behind `prev` until `me` is the head of the queue. Returns the value that it was granted.
 pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
     loop {
         let mut is_early = false;
-        // `prev` may be a recycled node by now; then this is a bad hint and nothing worse.
+        // Another waiter may use the node `prev` by now. Then this is a bad hint and nothing worse.
         let prev_has_stopped = || {
             // ordering: Relaxed; only a hint.
             is_early = prev.state.load(Relaxed) != RUNNING;
@@ -52,7 +52,7 @@ fn halt<P: PvPlatform>(me: &QNode<P>, is_early: bool) {
         }
         sleep_while(me, HALTED);
     }
-    // halted -> running. Hashed stays: the granter has made our entry, or is about to.
+    // halted -> running. Hashed stays: the owner that granted us has made our entry, or is about to.
     // ordering: Relaxed; nothing is read through it. On failure Acquire; K5.
     let _ = me.state.compare_exchange(HALTED, RUNNING, Relaxed, Acquire);
 }
@@ -70,7 +70,8 @@ pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
         // ordering: Acquire; K4.
         if me.state.load(Acquire) != HASHED {
             if R::SLEEPS_ONCE && has_slept {
-                // Woken, and robbed since: the thief is the last one. In the kernel this wait ends at once.
+                // The head was woken, and a thief has taken the lock since. No other thief follows. In the kernel this
+                // wait ends at once.
                 count_wait::<P>(has_slept);
                 continue;
             }
@@ -84,7 +85,7 @@ pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
         has_slept = true;
         sleep_while(me, HASHED);
     }
-    // ordering: Relaxed; the lock is ours, and of the queue only its end is of interest.
+    // ordering: Relaxed; the lock is ours, and of the queue only its end matters.
     Word::from_bits(word.load(Relaxed))
 }
 
@@ -96,32 +97,31 @@ fn count_wait<P: PvPlatform>(is_again: bool) {
     }
 }
 
-/// What the head found when it made the lock slow.
+/// The state in which the head found the lock when it made the lock slow.
 enum Slow {
-    /// An owner, who will kick.
+    /// A thread owned it, and will kick.
     WasHeld,
-    /// Nobody: the lock is ours.
+    /// It was free, and is ours now.
     WasFree,
-    /// An owner who has taken out our last entry and is about to release the lock. It will not see
-    /// another entry, so there is none.
+    /// Its owner has taken out our last entry and is about to release the lock. The owner will not see another entry,
+    /// so there is none.
     BeingReleased,
 }
 
 /// Makes the owner kick us when it releases the lock.
 #[cold]
 fn make_slow<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
-    // running -> hashed: before the byte, after which the owner may turn it back.
+    // running -> hashed. This comes before the byte: after the byte the owner may turn the state back.
     // ordering: Relaxed; published by K3.
     me.state.store(HASHED, Relaxed);
     hash::insert::<P>(word, id);
     // (n,*,*) -> (n,*,3)
-    // ordering: AcqRel; K3, and Q4 if nobody holds it.
+    // ordering: AcqRel; K3, and Q4 if no thread holds it.
     let was = match word.swap_byte0(word::SLOW, AcqRel) {
         word::LOCKED => return Slow::WasHeld,
         0 => {
             // (n,*,3) -> (n,0,1)
-            // ordering: Relaxed; nobody else touches the half while it is slow and nobody holds the
-            // lock.
+            // ordering: Relaxed; no other thread touches the half while it is slow and no thread holds the lock.
             word.store_half0(word::LOCKED_HALF, Relaxed);
             Slow::WasFree
         }
@@ -130,15 +130,15 @@ fn make_slow<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
     };
     hash::remove::<P>(word, |entered| entered == id);
     // hashed -> running
-    // ordering: Relaxed; nobody else writes it while there is no entry.
+    // ordering: Relaxed; no other thread writes it while there is no entry.
     me.state.store(RUNNING, Relaxed);
     was
 }
 
-/// Sleeps while the state is `state`; may return earlier, for no reason.
+/// Sleeps while the state is `state`. It may return earlier for no reason.
 fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
-    // A kick that was meant for an earlier user of the node, or came while we were awake, is
-    // forgotten here; what it was for shows in the state.
+    // This forgets a kick that was meant for an earlier user of the node, or that came while we were awake. The state
+    // shows what it was for.
     forget_kick(me);
     if !is_still::<P>(me, state) {
         return;
@@ -149,7 +149,7 @@ fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
     }
 }
 
-/// Makes the word that is slept on what it is slept on for. Returns `true` if a thread had kicked.
+/// Forgets a kick: gives `kick` the value for which the waiter sleeps. Returns `true` if a thread had kicked.
 fn forget_kick<P: PvPlatform>(me: &QNode<P>) -> bool {
     // ordering: Acquire; K2.
     me.kick.swap(NOT_KICKED, Acquire) != NOT_KICKED
@@ -171,11 +171,12 @@ fn count_wake<P: PvPlatform>(me: &QNode<P>) {
     }
 }
 
-/// Says that there was a kick, unless a lock of another kind sleeps on the word by now.
+/// Stores that there was a kick, unless a lock of another kind sleeps on the word by now.
 fn set_kick<P: PvPlatform>(kick: &P::U32) {
     let mut seen = NOT_KICKED;
     while seen == NOT_KICKED || seen == KICKED {
-        // An exchange even where a kick was there, so that a thread that reads that one acquires this one, too.
+        // This is an exchange even if there was a kick already, so that a thread that reads that one acquires this one,
+        // too.
         // ordering: Release; K2. On failure Relaxed: only says what to expect.
         match kick.compare_exchange(seen, KICKED, Release, Relaxed) {
             Ok(_) => return,
@@ -184,8 +185,7 @@ fn set_kick<P: PvPlatform>(kick: &P::U32) {
     }
 }
 
-/// Wakes the waiter with this node. Another waiter may use the node by now: then it wakes for no
-/// reason.
+/// Wakes the waiter with this node. Another waiter may use the node by now: then that one wakes for no reason.
 pub(super) fn wake<P: PvPlatform>(sleeper: &QNode<P>) {
     P::count(Event::pv_kick_unlock);
     let is_counting = P::is_counting();

@@ -1,10 +1,10 @@
-//! How long the table of a thread has a lock that the thread takes: a knob of
+//! The span in which the table of a thread has a lock that the thread takes. It is a knob of
 //! [`RawResilientSpinLock`](super::RawResilientSpinLock).
 
 use core::sync::atomic::Ordering::Release;
 use core::sync::atomic::compiler_fence;
 
-/// From when to when a thread's table has the lock.
+/// The span in which a thread's table has the lock.
 pub trait EntrySpan: Send + Sync + 'static {
     /// True if that is the whole time in which the thread holds the lock, and a moment more at both ends.
     const COVERS_LOCK: bool;
@@ -30,7 +30,7 @@ impl EntrySpan for InPrograms {
     const COVERS_LOCK: bool = true;
 }
 
-/// What the caller wrote before comes before what it writes afterwards, for handlers that interrupt it.
+/// Keeps earlier writes of the caller before its later writes, for handlers that interrupt it.
 #[inline(always)]
 pub(super) fn keep_in_order() {
     // ordering: Release; E1.

@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use watch::Watch;
 
-/// What a lock asks for that knows which locks a thread holds.
+/// A platform for locks that know which locks a thread holds.
 pub trait HolderPlatform: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<Self>> {}
 impl<P: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<P>>> HolderPlatform for P {}
 
@@ -32,16 +32,16 @@ impl<P: ConstCells, E> RawResilientSpinLock<P, E> {
     pub const INIT: Self = Self(QSpinlock::INIT, PhantomData);
 }
 
-/// The critical sections that a waiter has ahead: that of the owner.
+/// The number of critical sections that a waiter has ahead: that of the owner.
 const OWNER: u64 = 1;
-/// The same of the head of the queue: those of the owner and of the pending waiter.
+/// As [`OWNER`], but for the head of the queue: those of the owner and of the pending waiter.
 const OWNER_AND_PENDING: u64 = 2;
 
 impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
     /// Takes the lock within `limits`.
     ///
     /// # Errors
-    /// Why the lock is not taken.
+    /// An error says why the lock is not taken.
     #[doc(alias = "raw_res_spin_lock")]
     #[inline]
     pub fn acquire(&self, limits: AcquireLimits) -> Result<(), AcquireError> {
@@ -70,12 +70,12 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         Some((at, table.seems_to_wait_for()))
     }
 
-    /// What tables call the lock.
+    /// Returns the name of the lock in tables.
     fn name(&self) -> u64 {
         P::lock_name(core::ptr::from_ref(self.0.word()).cast())
     }
 
-    /// The lock was free and is taken.
+    /// Adds the lock to the caller's table, as a lock that was free and is taken.
     #[inline]
     fn note_taken(&self) {
         if let Some(held) = own_table::<P>() {
@@ -83,13 +83,14 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         }
     }
 
-    /// The caller is about to take the lock. A handler that interrupts it from now on finds it in the table.
+    /// Adds the lock to the caller's table before an attempt to take it. A handler that interrupts the caller from now
+    /// on finds it in the table.
     #[inline]
     fn enter(&self) {
         self.note_taken();
         entry::keep_in_order();
     }
-    /// The caller that was about to take the lock has not got it.
+    /// Takes the lock out of the caller's table after a failed attempt.
     #[inline]
     fn withdraw(&self) {
         if let Some(held) = own_table::<P>() {
@@ -97,7 +98,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         }
     }
 
-    /// Everything but the first attempt.
+    /// Does everything but the first attempt.
     #[cold]
     fn acquire_slowly(&self, seen: Word, limits: AcquireLimits) -> Result<(), AcquireError> {
         let Some(held) = own_table::<P>() else {
@@ -129,7 +130,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         let Some(id) = id else { return self.compete(watch) };
         match self.wait_in_queue(id, watch) {
             Some(outcome) => {
-                // SAFETY: claimed above, and nobody reaches it any more, as in `lock_queue`.
+                // SAFETY: claimed above, and no thread reaches it now, as in `lock_queue`.
                 unsafe { P::release_node(id) };
                 outcome
             }
@@ -140,7 +141,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         }
     }
 
-    /// As the pending waiter, which has found `seen`.
+    /// Waits as the pending waiter, which has found `seen`, and takes the lock.
     fn wait_as_pending(&self, seen: Word, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
         if seen.is_locked() {
             // (*,1,1) -> (*,1,0) by the owner
@@ -154,7 +155,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         Ok(())
     }
 
-    /// Without a place in the queue.
+    /// Competes for the lock without a place in the queue.
     #[cold]
     fn compete(&self, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
         P::count(Event::lock_no_node);
@@ -201,8 +202,8 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         })
     }
 
-    /// Takes the lock after an attempt has failed. It does not queue: waiters of a queue that dissolves, if they came
-    /// back at once and so were behind each other, would dissolve the queue for ever.
+    /// Takes the lock after an attempt has failed. It does not queue: if the waiters of a queue that dissolves came
+    /// back at once, they would be behind each other, and would dissolve the queue for ever.
     #[cold]
     fn acquire_after_all(&self) {
         while !self.try_lock() {
@@ -212,7 +213,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         }
     }
 
-    /// Leaves the queue as its head, and makes those behind leave it in turn.
+    /// Leaves the queue as its head, and makes the waiters behind leave it in turn.
     #[cold]
     fn dissolve(&self, id: NodeId, me: &QNode<P>) {
         if let Some(grant) = self.0.leave_as_head(id, me, ()) {
@@ -227,7 +228,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
     fn new() -> Self {
         Self(QSpinlock::new(), PhantomData)
     }
-    /// As an attempt with the kernel's limits. If that fails, waits for as long as it takes, without a place in the
+    /// Makes an attempt with the kernel's limits. If that fails, waits for as long as it takes, without a place in the
     /// queue.
     #[inline]
     fn lock(&self) {
@@ -279,14 +280,14 @@ impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
     }
 }
 
-/// The table of the calling thread.
+/// Returns the table of the calling thread, if it has one.
 #[inline]
 fn own_table<'a, P: HolderPlatform>() -> Option<&'a HeldTable<P>> {
     // SAFETY: by the contract of `HeldLocks` a table lives as long as locks are used.
     P::held_table().map(|table| unsafe { table.as_ref() })
 }
 
-/// The table of this number.
+/// Returns the table of this number, if there is one.
 fn table_at<'a, P: HolderPlatform>(at: usize) -> Option<&'a HeldTable<P>> {
     // SAFETY: as above.
     P::held_table_at(at).map(|table| unsafe { table.as_ref() })

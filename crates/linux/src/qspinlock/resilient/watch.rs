@@ -7,19 +7,19 @@ use crate::platform::{Atomic, Bound};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How often a waiter looks for a deadlock.
+/// The time between two searches of a waiter for a deadlock.
 const SEARCH_NS: u64 = 1_000_000;
 
-/// Why the lock was not taken.
+/// A reason for which the lock was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcquireError {
-    /// The caller holds it (AA).
+    /// The caller holds the lock (AA).
     Held,
     /// A deadlock of two threads (ABBA): the other one holds the lock and waits for one that the caller holds.
     Crossed {
-        /// The number of its table.
+        /// The number of the other thread's table.
         other: usize,
-        /// The name of the lock for which it waits.
+        /// The name of the lock for which that thread waits.
         wanted: u64,
     },
     /// The time was over.
@@ -28,36 +28,36 @@ pub enum AcquireError {
     Dissolved,
 }
 
-/// For how long a waiter waits, and how often it looks at the clock.
+/// The limits of a waiter: how long it waits, and how often it looks at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcquireLimits {
     /// Futile looks at the lock between two looks at the clock.
     looks_per_clock: u32,
-    /// How long it waits for each critical section ahead, as the pending waiter and as the head of the queue.
+    /// The time that it waits for each critical section ahead, as the pending waiter and as the head of the queue.
     section_ns: u64,
-    /// When the time is over in any case, also in the middle of the queue.
+    /// The time at which the wait ends in any case, also in the middle of the queue.
     deadline_ns: Option<u64>,
     /// True if a thread is told that it holds the lock before it waits in the queue.
     asks_first: bool,
 }
 
 impl AcquireLimits {
-    /// Those of the kernel.
+    /// The limits of the kernel.
     pub const KERNEL: Self = Self {
         looks_per_clock: 65_536,
         section_ns: 250_000_000,
         deadline_ns: None,
         asks_first: false,
     };
-    /// Those of programs: the same times, with a look at the clock every 20 us or so.
+    /// The limits for programs: the times of the kernel, with a look at the clock every 20 us or so.
     pub const IN_PROGRAMS: Self = Self { looks_per_clock: 512, asks_first: true, ..Self::KERNEL };
 
-    /// The same with another time for each critical section ahead.
+    /// Returns these limits with another time for each critical section ahead.
     #[must_use]
     pub const fn with_section_ns(self, section_ns: u64) -> Self {
         Self { section_ns, ..self }
     }
-    /// Until a deadline of the platform's clock.
+    /// Returns limits that end at a deadline of the platform's clock.
     pub const fn until(deadline_ns: u64) -> Self {
         Self { section_ns: u64::MAX, deadline_ns: Some(deadline_ns), ..Self::IN_PROGRAMS }
     }
@@ -66,13 +66,14 @@ impl AcquireLimits {
 /// One acquisition that waits for the lock with this word.
 pub(super) struct Watch<'a, P: HolderPlatform, E> {
     word: &'a P::Word,
-    /// The table of the caller, and what tables call the lock.
+    /// The table of the caller.
     held: Option<&'a HeldTable<P>>,
+    /// The name of the lock in tables.
     name: u64,
     limits: AcquireLimits,
-    /// When the time is over.
+    /// The time at which the wait ends.
     until_ns: u64,
-    /// When it last looked for a deadlock.
+    /// The time of the last search for a deadlock.
     searched_ns: u64,
     _span: PhantomData<fn() -> E>,
 }
@@ -87,15 +88,16 @@ impl<'a, P: HolderPlatform, E: EntrySpan> Watch<'a, P, E> {
         let (until_ns, searched_ns) = (u64::MAX, 0);
         Self { word, held, name, limits, until_ns, searched_ns, _span: PhantomData }
     }
-    /// When the time is over in any case.
+    /// Returns the time at which the wait ends in any case.
     pub(super) fn deadline_ns(&self) -> u64 {
         self.limits.deadline_ns.unwrap_or(u64::MAX)
     }
-    /// Returns `true` if the time can be over in the middle of the queue.
+    /// Returns `true` if the wait can end in the middle of the queue.
     pub(super) fn may_leave(&self) -> bool {
         self.limits.deadline_ns.is_some()
     }
-    /// Before it waits in any way.
+    /// Checks before any wait that the deadline has not passed and, if the limits ask for it, that the caller does not
+    /// hold the lock.
     pub(super) fn ask_first(&self) -> Result<(), AcquireError> {
         if self.limits.asks_first {
             self.ask_own_table()?;
@@ -116,11 +118,11 @@ impl<'a, P: HolderPlatform, E: EntrySpan> Watch<'a, P, E> {
         self.searched_ns = now_ns;
         Ok(())
     }
-    /// Waits for a word that `is_over`. Acquires the release of the last owner.
+    /// Waits for a word for which `is_over` is true. Acquires the release of the last owner.
     pub(super) fn wait(&mut self, is_over: impl Fn(Word) -> bool) -> Result<Word, AcquireError> {
         let (word, stop_every) = (self.word, self.limits.looks_per_clock);
         let holds = |bits| is_over(Word::from_bits(bits));
-        // A checker ends the wait before it says so.
+        // A checker may end the wait before `stop` says so. That is a time-out.
         let mut failure = AcquireError::TimedOut;
         let stop = || match self.look(&is_over) {
             Ok(()) => false,
