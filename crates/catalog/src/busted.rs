@@ -1,4 +1,4 @@
-//! Locks that are wrong on purpose: the harnesses prove themselves on them.
+//! Locks that are wrong on purpose. The harnesses prove themselves on them.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -16,7 +16,7 @@ use crate::unfair::UnfairLock;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// Takes nothing. Every torture must fail on it.
+/// A lock that takes nothing. Every torture must fail on it.
 pub struct BustedLock<P: Cells>(PhantomData<fn() -> P>);
 
 impl<P: Cells> BustedLock<P> {
@@ -30,7 +30,7 @@ impl<P: Cells> RawLock for BustedLock<P> {
     fn new() -> Self {
         Self::INIT
     }
-    // Wrong on purpose, all of it.
+    // All of this is wrong on purpose.
     fn lock(&self) {}
     fn try_lock(&self) -> bool {
         true
@@ -41,8 +41,8 @@ impl<P: Cells> RawLock for BustedLock<P> {
     }
 }
 
-/// Its writers exclude each other, its readers take nothing. Every harness that has readers must fail on
-/// it, and no other one.
+/// A lock whose writers exclude each other, and whose readers take nothing. Every harness that has readers must fail on
+/// it, and no other harness.
 #[repr(transparent)]
 pub struct BustedRwLock<P: Cells> {
     writers: UnfairLock<P>,
@@ -89,10 +89,9 @@ impl<P: Barriers> RawLock for BustedRwLock<P> {
     }
 }
 
-/// Excludes, but its release orders nothing: the next owner may miss what this one did.
+/// A lock that excludes, but its release orders nothing: the next owner may miss what this one did.
 ///
-/// Checkers that model weak memory must fail on it. x86 cannot show it: there every store is a
-/// release.
+/// Checkers that model weak memory must fail on it. x86 cannot show the fault: there every store is a release.
 #[repr(transparent)]
 pub struct BustedRelaxedLock<P: Cells> {
     word: P::U32,
@@ -124,7 +123,7 @@ impl<P: Cells> RawLock for BustedRelaxedLock<P> {
         self.word.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
     unsafe fn unlock(&self) {
-        // ordering: Relaxed; the fault of this lock: it had to be Release; B1.
+        // ordering: Relaxed; this is the fault of the lock: it had to be Release; B1.
         self.word.store(0, Relaxed);
     }
     fn is_locked(&self) -> bool {

@@ -1,8 +1,8 @@
-//! What only some locks can do: give up at a deadline, lend themselves to a condition variable, and take the place of a
-//! kernel's own slow path.
+//! The abilities that only some locks have: to give up at a deadline, to work with a condition variable, and to take
+//! the place of a kernel's own slow path.
 //!
-//! A row of the registry says which of these its lock can do. Then the lock has the trait, and harnesses can ask for
-//! its type as a lock with that trait.
+//! A row of the registry says which of these abilities its lock has. Then the lock has the trait, and harnesses can ask
+//! for its type as a lock with that trait.
 
 use crate::condvar::RawCondvar;
 use crate::futex3::{Futex3, Futex3Condvar, FutexPlatform, SpinLimit};
@@ -21,9 +21,10 @@ use crate::semaphore::RawSemaphore;
 pub trait TimedLock: RawLock {
     /// True if a forked child may forget the readers that do not exist in it.
     const FORGETS_READERS: bool = false;
-    /// Takes it as the owner before a deadline. Returns `true` if it did.
+    /// Takes the lock as the owner before a deadline. Returns `true` if it did.
     fn lock_until(&self, deadline_ns: u64) -> bool;
-    /// Takes it as a reader before a deadline, or as the owner where readers do not share. Returns `true` if it did.
+    /// Takes the lock as a reader before a deadline, or as the owner where readers do not share. Returns `true` if it
+    /// did.
     fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_until(deadline_ns)
     }
@@ -44,11 +45,11 @@ pub trait CondvarLock: RawLock {
 
 /// A condition variable for locks of the type `L`.
 pub trait LockCondvar<L>: Send + Sync + Sized + 'static {
-    /// One on which no thread waits.
+    /// Returns a condition variable on which no thread waits.
     fn new() -> Self;
     /// Releases `lock`, waits to be notified, and takes `lock` again. Returns `false` if the deadline, of the
-    /// platform's clock, has passed and no thread had notified this one. That of another library may return for no
-    /// reason.
+    /// platform's clock, has passed and no thread had notified this one. A condition variable of another library may
+    /// return for no reason.
     ///
     /// # Safety
     /// The caller owns `lock`, and owns it again afterwards. All waits on a condition variable are with one lock.
@@ -116,18 +117,18 @@ impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawFairMutex<P, S> {
 pub trait ProgramMutex: TimedLock {
     /// Makes a release a store if no thread sleeps, so that a checker need not wait for that.
     fn calm(&self);
-    /// As `lock`, asleep at once where that waits.
+    /// Takes the lock as `lock` does, but sleeps at once where `lock` waits.
     fn lock_asleep(&self);
     /// Returns `true` if releases of this mutex look for sleepers at the same place as those of `other`.
     fn shares_bucket_with(&self, other: &Self) -> bool;
-    /// Releases it for a thread that sleeps, if any does.
+    /// Releases the lock for a thread that sleeps, if there is one.
     ///
     /// # Safety
-    /// The caller owns it.
+    /// The caller owns the lock.
     unsafe fn unlock_fair(&self);
 }
 
-/// Its every release is for a thread that sleeps.
+/// Each release of this mutex is for a thread that sleeps.
 impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawFairMutex<P, S> {
     fn calm(&self) {
         RawMutex::calm(self);
@@ -157,7 +158,7 @@ impl<P: FutexPlatform, S: SpinLimit> LockCondvar<Futex3<P, S>> for Futex3Condvar
         // SAFETY: the caller owns the lock.
         unsafe { Self::wait(self, lock, deadline_ns) }
     }
-    /// It does not know if there was a waiter.
+    /// Always returns `true`, because it does not know if there was a waiter.
     #[inline]
     fn notify_one(&self) -> bool {
         Self::notify_one(self);
@@ -176,7 +177,8 @@ impl<P: FutexPlatform, S: SpinLimit> TimedLock for Futex3<P, S> {
     }
 }
 
-/// It is held to the same clients. What it does not have, it does as any release or any acquisition.
+/// Checkers run the same clients with this mutex as with the others. Where it has no special release or acquisition, it
+/// uses the usual one.
 impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
     fn calm(&self) {}
     fn lock_asleep(&self) {

@@ -1,10 +1,10 @@
 //! `ClhLock`: a queue in which each waiter spins on the node of its predecessor.
 //!
-//! (Craig, 1993; Landin and Hagersten, 1994.) The links are implicit: a waiter knows
-//! only the node in front of it, and takes that node over when it gets the lock.
+//! The links are implicit (Craig, 1993; Landin and Hagersten, 1994): a waiter knows only the node in front of it, and
+//! takes that node over when it gets the lock.
 //!
 //! ```text
-//!   tail ──> [newest] <─watches─ nobody
+//!   tail ──> [newest] <─watches─ no thread
 //!            its thread watches ──> [waiter]
 //!                                   its thread watches ──> [owner]
 //! ```
@@ -39,7 +39,7 @@ const RELEASED: u32 = 0;
 /// A CLH lock.
 pub struct ClhLock<P: Cells> {
     tail: NodePtr<P, QNode<P>>,
-    /// Number of the owner's node. Guarded by the lock itself.
+    /// The number of the owner's node. The lock itself guards it.
     holder: Guarded<P, u16>,
 }
 
@@ -50,8 +50,8 @@ impl<P: ConstCells> ClhLock<P> {
 }
 
 impl<P: QueueNodes<Node = QNode<P>> + Barriers> ClhLock<P> {
-    /// Marks a claimed node as wanting the lock and stores its own number where its successor, who
-    /// will release it, finds it.
+    /// Marks a claimed node as wanting the lock, and stores the node's own number in it. The successor finds the number
+    /// there, and releases the node.
     fn prepare(id: NodeId) -> *mut QNode<P> {
         let me = node::<P>(id);
         // ordering: Relaxed; published by C1.
@@ -73,7 +73,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
         // ordering: AcqRel; C1 both ways, C3 when the lock is free.
         let prev = self.tail.swap(Self::prepare(id), AcqRel);
         if !prev.is_null() {
-            // SAFETY: nodes live as long as the machine, and this one is released by nobody but us.
+            // SAFETY: nodes live as long as the machine, and no other thread releases this one.
             let prev = unsafe { &*prev };
             // ordering: Acquire; C2.
             prev.locked.cond_load(Acquire, |locked| locked == RELEASED);
@@ -105,7 +105,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for ClhLock<P> {
         let id = TailCode::from_bits(unsafe { self.holder.get() }).node_or_first();
         // ordering: Release; C3. On failure Relaxed: the failure value is not used.
         if self.tail.replace(P::node(id).as_ptr(), null_mut(), Release, Relaxed) {
-            // SAFETY: claimed in `lock` or `try_lock`; nobody has seen it in the word.
+            // SAFETY: claimed in `lock` or `try_lock`; no other thread has seen it in the word.
             unsafe { P::release_node(id) };
         } else {
             // From here on the node belongs to the successor.

@@ -1,7 +1,7 @@
 //! The list of all locks, for checkers and the lab, and the locks that only they use: reference locks, and locks that
 //! are broken on purpose.
 //!
-//! A lock is a row of the [`registry`]. What only some locks can do is a trait of [`capabilities`].
+//! A lock is a row of the [`registry`]. An ability that only some locks have is a trait of [`capabilities`].
 #![no_std]
 #![deny(missing_docs)]
 

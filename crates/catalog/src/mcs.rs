@@ -1,7 +1,7 @@
 //! `McsLock`: a queue in which each waiter spins on its own node.
 //!
-//! The textbook lock that the queued spinlock squeezes into four bytes (Mellor-Crummey and Scott,
-//! 1991): a pointer to the newest node; each node links to the one behind it.
+//! This is the textbook lock that the queued spinlock squeezes into four bytes (Mellor-Crummey and Scott, 1991). It is
+//! a pointer to the newest node, and each node links to the one behind it.
 //!
 //! ```text
 //!   tail ────────────────────────────────┐
@@ -14,11 +14,10 @@
 //! | null | free | a newcomer, to its node |
 //! | node | held; that node is the newest | a newcomer, to its node; the owner, if the node is its own, to null |
 //!
-//! The owner's node stays in use between lock and unlock, and its number is kept in the lock: a
-//! thread may hold as many of these locks as there are queue nodes, and lock and unlock may happen
-//! on different threads. A thread that finds no node waits until there is one; unlike the queued
-//! spinlock this lock cannot be taken without. Not usable in a forked child if it was contended at
-//! the fork. Fairness: first come, first served.
+//! The owner's node stays in use between lock and unlock, and its number is kept in the lock. So a thread may hold as
+//! many of these locks as there are queue nodes, and lock and unlock may happen on different threads. A thread that
+//! finds no node waits until there is one: unlike the queued spinlock this lock cannot be taken without a node. It is
+//! not usable in a forked child if it was contended at the fork. Fairness: first come, first served.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -37,7 +36,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 /// An MCS lock.
 pub struct McsLock<P: Cells> {
     tail: NodePtr<P, QNode<P>>,
-    /// Number of the owner's node. Guarded by the lock itself.
+    /// The number of the owner's node. The lock itself guards it.
     holder: Guarded<P, u16>,
 }
 
@@ -70,8 +69,8 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
         // ordering: AcqRel; M1 both ways, M4 when the lock is free.
         let prev = self.tail.swap(me, AcqRel);
         if !prev.is_null() {
-            // SAFETY: nodes live as long as the machine, and the predecessor does not leave the
-            // queue before it has seen this link.
+            // SAFETY: nodes live as long as the machine, and the predecessor does not leave the queue before it has
+            // seen this link.
             let prev = unsafe { &*prev };
             // ordering: Release; M2.
             prev.next.store(id.code().bits().into(), Release);
@@ -109,7 +108,7 @@ impl<P: QueueNodes<Node = QNode<P>> + Barriers> RawLock for McsLock<P> {
                 node::<P>(next).locked.store(1, Release);
             }
         }
-        // SAFETY: claimed in `lock` or `try_lock`; nobody can reach it any more.
+        // SAFETY: claimed in `lock` or `try_lock`; no thread can reach it now.
         unsafe { P::release_node(id) };
     }
     fn is_locked(&self) -> bool {

@@ -1,15 +1,15 @@
 //! The one list of locks.
 //!
-//! A lock is added to the table below and nowhere else; torture, benchmarks, the lists of the lab
-//! and the checkers all walk it. The table is generic over the platform: a row is the name of the test of its model
-//! checks, the name of the lock, its class, a type constructor, and what it is. What a lock can do (readers, order,
-//! who may free it) is in its [`RawLock`]. What only some locks can do stands behind the type: `deadline`, `condvar`
-//! and `slowpath`, the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`]; `spins` says that a lock asks the
-//! platform for no more than [`SpinPlatform`], and that each thread releases its own nodes, the last one first. So it
-//! runs where no thread can sleep and nodes belong to CPUs. `pooled` says that a lock only spins, but lets other
-//! threads release its nodes, so that these must not belong to CPUs.
+//! A lock enters all commands and checks by its row in the table below. Torture, benchmarks, the lists of the lab and
+//! the checkers all walk it. The table is generic over the platform. A row is the name of the test of its model checks,
+//! the name of the lock, its class, a type constructor, and a description. The [`RawLock`] of a lock says what the lock
+//! can do (readers, order, the threads that may free it). The abilities that only some locks have stand behind the
+//! type. `deadline`, `condvar` and `slowpath` are the traits [`TimedLock`], [`CondvarLock`] and [`SlowpathLock`].
+//! `spins` says that a lock asks the platform for no more than [`SpinPlatform`], and that each thread releases its own
+//! nodes, the last one first. So it runs where no thread can sleep and nodes belong to CPUs. `pooled` says that a lock
+//! only spins, but lets other threads release its nodes, so that these must not belong to CPUs.
 //!
-//! A name is looked up once, by [`find`]; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
+//! A name is looked up once; then the row travels. If the variable `LOCKWRIGHT_ONLY` is set when this
 //! crate is compiled, the table has only the locks that it names, separated by commas. Such a build takes seconds.
 
 use crate::capabilities::{CondvarLock, SlowpathLock, TimedLock};
@@ -25,28 +25,28 @@ use crate::raw::RawLock;
 use crate::rwsem::{self, RwSem, RwSemPolicy};
 use core::any::TypeId;
 
-/// Everything that a lock of the registry may ask of the machine below it.
+/// A platform with everything that a lock of the registry may ask of it.
 pub trait Platform: ReaderPlatform + HolderPlatform + HqPlatform {}
 impl<P: ReaderPlatform + HolderPlatform + HqPlatform> Platform for P {}
 
-/// Everything that a lock of the registry may ask of it that only spins.
+/// A platform with everything that a lock of the registry may ask of it if the lock only spins.
 pub trait SpinPlatform: HolderPlatform + HqPlatform {}
 impl<P: HolderPlatform + HqPlatform> SpinPlatform for P {}
 
-/// What the registry knows about a lock, apart from its type.
+/// A row of the registry: all that it knows about a lock, apart from its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockRow {
     /// The name by which it is selected.
     pub name: &'static str,
     /// Other names for the same lock.
     pub aliases: &'static [&'static str],
-    /// What the lock is for.
+    /// The purpose of the lock.
     pub class: LockClass,
-    /// What it is or models, in one line.
+    /// A description of the lock, or of what it models, in one line.
     pub models: &'static str,
 }
 
-/// What a lock is for. `all` is what is today's: every class but the history and those that are broken.
+/// The purpose of a lock. `all` stands for the locks of today: every class but the history and the broken locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockClass {
     /// A product of this crate.
@@ -89,51 +89,51 @@ impl LockRow {
     }
 }
 
-/// Something to be done with a lock whose type is chosen by its row.
+/// An operation on a lock whose type is chosen by its row.
 pub trait LockVisitor<P: Platform> {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with lock `L`.
+    /// Runs the operation on lock `L`.
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
 }
 
-/// Something to be done with a lock that has deadlines, whose type is chosen by its row.
+/// An operation on a lock that has deadlines, whose type is chosen by its row.
 pub trait TimedVisitor {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with lock `L`.
+    /// Runs the operation on lock `L`.
     fn visit<L: TimedLock>(self) -> Self::Output;
 }
 
-/// Something to be done with a lock that has a condition variable, whose type is chosen by its row.
+/// An operation on a lock that has a condition variable, whose type is chosen by its row.
 pub trait CondvarVisitor {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with lock `L`.
+    /// Runs the operation on lock `L`.
     fn visit<L: CondvarLock>(self) -> Self::Output;
 }
 
-/// Something to be done with a lock that only spins, whose type is chosen by its row.
+/// An operation on a lock that only spins, whose type is chosen by its row.
 pub trait SpinVisitor {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with lock `L`.
+    /// Runs the operation on lock `L`.
     fn visit<L: RawLock>(self) -> Self::Output;
 }
 
-/// Something to be done with a lock that has the kernel's word, whose type is chosen by its row.
+/// An operation on a lock that has the kernel's word, whose type is chosen by its row.
 pub trait SlowpathVisitor {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with lock `L`.
+    /// Runs the operation on lock `L`.
     fn visit<L: SlowpathLock>(self) -> Self::Output;
 }
 
-/// Something to be done with a semaphore whose policy is chosen by its row.
+/// An operation on a semaphore whose policy is chosen by its row.
 pub trait RwSemVisitor {
-    /// What comes out of it.
+    /// The result of the operation.
     type Output;
-    /// Does it with policy `C`.
+    /// Runs the operation with policy `C`.
     fn visit<C: RwSemPolicy>(self) -> Self::Output;
 }
 
@@ -176,7 +176,7 @@ const fn is_same(name: &[u8], list: &[u8], begin: usize, end: usize) -> bool {
     at == name.len() && begin + at == end
 }
 
-/// How many of these rows this build has.
+/// Returns the number of these rows that this build has.
 const fn count(rows: &[LockRow]) -> usize {
     let (mut at, mut count) = (0, 0);
     while at < rows.len() {
@@ -186,7 +186,7 @@ const fn count(rows: &[LockRow]) -> usize {
     count
 }
 
-/// Those rows. `N` is their [`count`].
+/// Returns the rows of this build. `N` is their [`count`].
 const fn compiled<const N: usize>(rows: &[LockRow]) -> [LockRow; N] {
     let mut kept = [rows[0]; N];
     let (mut at, mut next) = (0, 0);
@@ -204,7 +204,7 @@ const fn is_row_compiled(row: &LockRow) -> bool {
     is_compiled(&[row.name]) || is_compiled(row.aliases)
 }
 
-/// The lock that answers to `name`.
+/// Returns the lock that answers to `name`.
 pub fn find(name: &str) -> Option<&'static LockRow> {
     LOCKS.iter().find(|row| row.answers_to(name))
 }
@@ -214,7 +214,8 @@ pub fn is_left_out(name: &str) -> bool {
     find(name).is_none() && ALL.iter().any(|row| row.answers_to(name))
 }
 
-/// The type of a lock on platform `P`, by which what only some locks have is found; `None` as for [`visit`].
+/// Returns the type of a lock on platform `P`; `None` as for [`visit`]. Callers use it to find parts that only some
+/// locks have.
 pub fn type_of<P: Platform>(row: &'static LockRow) -> Option<TypeId> {
     struct OfType;
     impl<P: Platform> LockVisitor<P> for OfType {
@@ -253,8 +254,8 @@ macro_rules! locks {
             None
         }
 
-        /// Calls the macro of that name with the test, the name and the class of every lock. A build with
-        /// [`ONLY`] some locks has all of them here.
+        /// Calls the macro of that name with the test, the name and the class of every lock. A build with [`ONLY`] some
+        /// locks still has all of them here.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! for_each_lock {
@@ -345,7 +346,8 @@ macro_rules! locks {
     };
 }
 
-/// Code for a capability, where a row names it: the capability, what the row names, and the code.
+/// Expands to the code if a row names the capability. The arguments are the capability, what the row names, and the
+/// code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! if_can {

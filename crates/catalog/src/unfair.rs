@@ -1,7 +1,7 @@
 //! `UnfairLock`: test-and-test-and-set, no queue.
 //!
-//! What the kernel falls back to in guests without paravirtual support, and the baseline of every
-//! table: cheap alone, unfair in company. One word:
+//! The kernel falls back to this lock in guests without paravirtual support. It is the baseline of every table: cheap
+//! alone, unfair in company. It is one word:
 //!
 //! ```text
 //!  31                               8 7              0
@@ -12,7 +12,7 @@
 //!
 //! | state | means | moved by |
 //! |---|---|---|
-//! | 0 | free | anybody, to 1 |
+//! | 0 | free | any thread, to 1 |
 //! | 1 | held | the owner, to 0 |
 //!
 //! Fairness: none; a thread may wait for ever. Orderings:
@@ -28,13 +28,13 @@ use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// What to do after a failed attempt.
+/// A rule for back-off after a failed attempt.
 pub trait Backoff: Send + Sync + 'static {
-    /// Pauses to spend after `failures` failed attempts (counted from 1); 0 for none.
+    /// Returns the number of pauses to spend after `failures` failed attempts (counted from 1); 0 for none.
     fn pauses(failures: u32) -> u32;
 }
 
-/// No back-off: look again as soon as the lock is seen free.
+/// No back-off: a waiter tries again as soon as it sees the lock free.
 pub struct NoBackoff;
 impl Backoff for NoBackoff {
     #[inline]
@@ -43,7 +43,7 @@ impl Backoff for NoBackoff {
     }
 }
 
-/// 2, 4, 8 ... 1024 pauses.
+/// A back-off of 2, 4, 8 ... 1024 pauses.
 pub struct Exponential;
 impl Backoff for Exponential {
     #[inline]

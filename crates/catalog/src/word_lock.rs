@@ -1,14 +1,14 @@
 //! `WordLock`: a barging lock with a list of sleepers and eventual fairness.
 //!
-//! A reference to measure against: the design of WebKit's `WTF::Lock` and `WTF::WordLock` (Pizlo, "Locking in WebKit",
-//! 2016) and of parking_lot before version 0.13, from their published descriptions. A newcomer takes a free lock
-//! although others wait. A waiter spins with growing pauses while no thread sleeps, and then sleeps in a list. A
-//! release wakes the first sleeper, which competes again. About every 0.5 ms a release hands the lock to the first
-//! sleeper instead.
+//! It is a reference to measure against. Its design is that of WebKit's `WTF::Lock` and `WTF::WordLock` (Pizlo,
+//! "Locking in WebKit", 2016) and of parking_lot before version 0.13, from their published descriptions. A newcomer
+//! takes a free lock although others wait. A waiter spins with growing pauses while no thread sleeps, and then sleeps
+//! in a list. A release wakes the first sleeper, which competes again. About every 0.5 ms a release hands the lock to
+//! the first sleeper instead.
 //!
 //! WebKit's mutex and parking_lot's keep two bits in the lock, *held* and *parked*, and the list in a table of the
-//! process. Here the list hangs on the lock, as that of `WTF::WordLock` does, so that no table is measured with it:
-//! *parked* is that the list is not empty. 16 bytes:
+//! process. Here the list hangs on the lock, as that of `WTF::WordLock` does, so that no table is measured with it.
+//! *Parked* means here that the list is not empty. The lock has 16 bytes:
 //!
 //! ```text
 //!  31             16 15            2 1     0
@@ -23,8 +23,8 @@
 //!
 //! - `first`: the tail code of the first sleeper, or 0. `next` in its queue node names the sleeper behind it, and
 //!   `prev` in the node of the first sleeper names the last one.
-//! - `list`: a thread changes the list. It is set only while the lock is held, and then only this thread writes the
-//!   word: newcomers wait, and so does the owner, for a few accesses.
+//! - `list`: a thread changes the list. The bit is set only while the lock is held, and then only this thread writes
+//!   the word. Newcomers wait, and so does the owner, for a few accesses.
 //!
 //! A state is written (first, list, held).
 //!
@@ -36,9 +36,10 @@
 //! | (f,0,1) | held | the owner or a waiter, to (f,1,1) |
 //! | (\*,1,1) | held, and a thread changes the list | that thread: a waiter, to (f,0,1) with itself as the last sleeper; the owner, to (g,0,0) or, if it hands the lock over, to (g,0,1), without its first sleeper |
 //!
-//! The word on which a sleeper sleeps is `kick` of its node: `ASLEEP` until a release takes it out of the list, then
-//! `WOKEN` or `HANDED`. Every release that finds a sleeper takes one out. So if the lock is free and threads sleep, one
-//! that was woken competes for it, or another thread has taken it, whose release wakes the next.
+//! The word on which a sleeper sleeps is `kick` of its node. It is `ASLEEP` until a release takes the sleeper out of
+//! the list, then `WOKEN` or `HANDED`. Every release that finds a sleeper takes one out. So if the lock is free and
+//! threads sleep, a thread that was woken competes for it. Or another thread has taken it, and its release wakes the
+//! next one.
 //!
 //! Fairness: none in the short run, and a sleeper that was woken and has lost goes to the end of the list. A release
 //! that finds a sleeper hands the lock over if the time in `fair_ns` has passed, and sets it to between 0 and 1 ms from
@@ -67,32 +68,32 @@ const HELD: u32 = 1;
 const LIST: u32 = 1 << 1;
 const FIRST_SHIFT: u32 = 16;
 
-/// What a sleeper sleeps on: it is in the list. These values are no others' of `kick`: a late kick of the locks in
-/// `qspinlock::pv` changes 0 and 1.
+/// The value of `kick` on which a sleeper sleeps: it is in the list. No other lock gives `kick` these values: a late
+/// kick of the locks in `qspinlock::pv` changes 0 and 1.
 const ASLEEP: u32 = 2;
-/// It is no longer in the list, and competes for the lock.
+/// The sleeper is no longer in the list, and competes for the lock.
 const WOKEN: u32 = 3;
-/// It is no longer in the list, and owns the lock.
+/// The sleeper is no longer in the list, and owns the lock.
 const HANDED: u32 = 4;
-/// It does not use the word.
+/// The thread does not use the word.
 const UNUSED: u32 = 0;
 
 /// The longest time between two handoffs, if there are sleepers and releases.
 const FAIR_NS: u64 = 1_000_000;
-/// How long a thread without a queue node sleeps between its attempts.
+/// The time that a thread without a queue node sleeps between its attempts.
 const NAP_NS: u64 = 1_000_000;
 
-/// What this lock asks of the machine.
+/// A platform for this lock.
 pub trait WordPlatform: QueuePlatform + SchedulerHints + Sleeping {}
 impl<P: QueuePlatform + SchedulerHints + Sleeping> WordPlatform for P {}
 
-/// A barging lock whose waiters spin for a moment and sleep then.
+/// A barging lock whose waiters spin for a moment and then sleep.
 #[repr(C)]
 pub struct WordLock<P: Cells> {
     word: P::Word,
     /// Written with the list locked. Threads without a queue node nap on it.
     seed: P::U32,
-    /// When the lock is to be handed over; 0 if no thread has slept yet. Guarded by the lock of the list.
+    /// The time at which the lock is to be handed over; 0 if no thread has slept yet. The lock of the list guards it.
     fair_ns: Guarded<P, u64>,
 }
 
@@ -153,7 +154,7 @@ impl<P: WordPlatform> RawLock for WordLock<P> {
 }
 
 impl<P: WordPlatform> WordLock<P> {
-    /// Returns `true` if no thread holds the lock, and it names none that sleeps.
+    /// Returns `true` if no thread holds the lock, and the word names no sleeper.
     pub fn is_unused(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) == 0
@@ -182,7 +183,7 @@ impl<P: WordPlatform> WordLock<P> {
             let is_ours = self.take_or_join(id) || sleep::<P>(id) == HANDED;
             // ordering: Relaxed; the thread that claims the node next comes after it.
             node::<P>(id).kick.store(UNUSED, Relaxed);
-            // SAFETY: claimed above, and in no list any more.
+            // SAFETY: claimed above, and no longer in a list.
             unsafe { P::release_node(id) };
             if is_ours {
                 return;
@@ -204,7 +205,7 @@ impl<P: WordPlatform> WordLock<P> {
         }
     }
 
-    /// Takes the lock, which returns `true`, or becomes the last sleeper of the list.
+    /// Takes the lock and returns `true`, or becomes the last sleeper of the list and returns `false`.
     fn take_or_join(&self, id: NodeId) -> bool {
         let me = node::<P>(id);
         // ordering: Relaxed; published by L2.
@@ -232,14 +233,15 @@ impl<P: WordPlatform> WordLock<P> {
         // ordering: Acquire; L2. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(seen, seen | LIST, Acquire, Relaxed).is_ok()
     }
-    /// Unlocks the list; the next word is `word`. Nobody has written the word since the list was locked.
+    /// Unlocks the list and stores the next word, `word`. No other thread has written the word since the list was
+    /// locked.
     fn leave_list(&self, word: u32) {
         // (*,1,1) -> (*,0,*)
         // ordering: Release; L1, if it frees the lock, and L2.
         self.word.store(word, Release);
     }
 
-    /// Appends `id` to the locked list, which begins with `first`; with what it begins then.
+    /// Appends `id` to the locked list, which begins with `first`. Returns the first sleeper of the list afterwards.
     fn push(&self, first: TailCode, id: NodeId) -> TailCode {
         let code = id.code();
         let Some(head) = first.node() else {
@@ -260,7 +262,7 @@ impl<P: WordPlatform> WordLock<P> {
         node::<P>(head).prev.store(code.bits().into(), Relaxed);
         first
     }
-    /// Takes the first sleeper, `head`, out of the locked list; with what it begins then.
+    /// Takes the first sleeper, `head`, out of the locked list. Returns the first sleeper of the list afterwards.
     fn pop(&self, head: NodeId) -> TailCode {
         let head = node::<P>(head);
         // ordering: Relaxed; acquired by L2.
@@ -274,7 +276,8 @@ impl<P: WordPlatform> WordLock<P> {
         next
     }
 
-    /// Returns `true` if the lock is to be handed over, which then is so again after a while. With the list locked.
+    /// Returns `true` if the lock is to be handed over, and then chooses the time of the next handoff. The list is
+    /// locked.
     fn is_time_to_be_fair(&self) -> bool {
         // SAFETY: the list is locked.
         let is_due = P::now_ns() > unsafe { self.fair_ns.get() };
@@ -283,7 +286,7 @@ impl<P: WordPlatform> WordLock<P> {
         }
         is_due
     }
-    /// Chooses the time of the next handoff. With the list locked.
+    /// Chooses the time of the next handoff. The list is locked.
     fn begin_period(&self) {
         // ordering: Relaxed; acquired by L2.
         let seed = self.seed.load(Relaxed).wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -294,7 +297,7 @@ impl<P: WordPlatform> WordLock<P> {
         unsafe { self.fair_ns.set(P::now_ns().saturating_add(wait_ns)) };
     }
 
-    /// A release where threads sleep, or where one is about to.
+    /// Releases the lock if threads sleep, or if one is about to.
     #[cold]
     fn unlock_slowpath(&self) {
         let head = loop {
@@ -316,7 +319,7 @@ impl<P: WordPlatform> WordLock<P> {
     }
 }
 
-/// Tells `id`, which was taken out of its list, and wakes it.
+/// Tells `id`, which was taken out of its list, `how` it is woken, and wakes it.
 fn wake<P: WordPlatform>(id: NodeId, how: u32) {
     P::count(if how == HANDED { Event::mutex_handoff } else { Event::mutex_wake });
     let kick = &node::<P>(id).kick;
@@ -327,7 +330,7 @@ fn wake<P: WordPlatform>(id: NodeId, how: u32) {
     P::futex_wake(address, 1);
 }
 
-/// Sleeps as `id` until a release takes it out of the list; how it was woken.
+/// Sleeps as `id` until a release takes it out of the list. Returns how it was woken.
 fn sleep<P: WordPlatform>(id: NodeId) -> u32 {
     let kick = &node::<P>(id).kick;
     loop {

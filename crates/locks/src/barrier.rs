@@ -1,6 +1,6 @@
 //! A barrier for programs: a meeting point of some threads. (Memory barriers are in [`platform`](crate::platform).)
 //!
-//! A thread that arrives waits until as many threads as take part have arrived; then all of them go on, and a new
+//! A thread that arrives waits until as many threads as take part have arrived. Then all of them go on, and a new
 //! *generation* begins. Eight bytes:
 //!
 //! ```text
@@ -11,22 +11,22 @@
 //!                                  |<- the half that threads sleep on ->|
 //! ```
 //!
-//! How many threads take part is not in the word: each one says so when it arrives, and all say the same.
+//! The word does not say how many threads take part. Each thread says so when it arrives, and all say the same number.
 //!
 //! | state (arrived, generation, s) | means | moved by |
 //! |---|---|---|
 //! | (k, g, s), k + 1 < threads | k threads of generation g have arrived | a thread that arrives, to (k + 1, g, s); one of the k that is about to sleep, to (k, g, 1) |
 //! | (threads - 1, g, s) | all but the last have arrived | the last one, to (0, g + 1, 0): it wakes all sleepers if s was set; as above, to (threads - 1, g, 1) |
 //!
-//! To arrive and to end a generation is the same exchange, so a thread always counts in the generation that it waits
-//! for: it may come back at once and be counted in the next one before the others have noticed that the last one is
+//! One exchange both counts an arrival and ends a generation. So a thread always counts in the generation that it waits
+//! for. It may come back at once, and be counted in the next one before the others have noticed that the last one is
 //! over. More threads than take part may use a barrier, too: they go on in groups.
 //!
-//! s is set only in a generation that has threads which have arrived, and is cleared with its end. A sleeper sleeps
-//! while the lower half of the word holds 31 bits of its generation and s. Arrivals change the upper half only, so they
-//! wake no sleeper.
+//! s is set only in a generation in which threads have arrived, and is cleared with its end. A sleeper sleeps while the
+//! lower half of the word holds 31 bits of its generation and s. Arrivals change the upper half only, so they wake no
+//! sleeper.
 //!
-//! *Overflow.* The generation wraps after 2^41, which at one each microsecond is after 25 days; the part of it that
+//! *Overflow.* The generation wraps after 2^41. At one each microsecond, that is after 25 days. The part of it that
 //! threads sleep on wraps after 2^31. A thread that does not run while exactly as many generations end waits for one
 //! more. This needs more threads than take part: otherwise the others cannot go on without it. More than 4,194,303
 //! threads cannot take part. That is as many as Linux can run.
@@ -35,7 +35,7 @@
 //! alone. But the other threads look at the word to see that the generation is over. So a barrier may be freed when all
 //! calls have returned.
 //!
-//! *Fork.* In a forked child the threads of the parent that had arrived count still, and do not exist.
+//! *Fork.* In a forked child the threads of the parent that had arrived still count, and do not exist.
 //!
 //! *Size, cost.* Eight bytes; zero is a barrier at which no thread has arrived. A thread that arrives makes one atomic
 //! read-modify-write (more if others arrive at the same moment), spins for a moment, and then sleeps.
@@ -58,11 +58,11 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 const SLEEPER: u64 = 1;
 const GENERATION_BITS: u32 = 41;
 const GENERATION_SHIFT: u32 = 1;
-/// From one generation to the next.
+/// The distance from one generation to the next.
 const GENERATION: u64 = 1 << GENERATION_SHIFT;
 const GENERATION_MASK: u64 = ((1 << GENERATION_BITS) - 1) << GENERATION_SHIFT;
 const ARRIVED_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
-/// One more thread.
+/// One more thread in the count of arrived threads.
 const ARRIVED: u64 = 1 << ARRIVED_SHIFT;
 
 /// A barrier that does not know how many threads take part.
@@ -72,17 +72,18 @@ pub struct RawBarrier<P: Cells> {
 }
 
 impl<P: ConstCells> RawBarrier<P> {
-    /// One at which no thread has arrived, for statics.
+    /// A barrier at which no thread has arrived, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { state: ConstZeroed::ZEROED };
 }
 
 impl<P: Cells> RawBarrier<P> {
-    /// One at which no thread has arrived, on any platform.
+    /// Returns a barrier at which no thread has arrived, on any platform.
     pub fn new() -> Self {
         Self { state: Zeroed::zeroed() }
     }
-    /// How many threads have arrived in this generation. Stale when it is returned, and acquires nothing.
+    /// Returns how many threads have arrived in this generation. The answer may be stale when it is returned, and
+    /// acquires nothing.
     pub fn arrived(&self) -> u64 {
         // ordering: Relaxed; nothing is read through it.
         arrived(self.state.load(Relaxed))
@@ -101,11 +102,11 @@ const fn arrived(state: u64) -> u64 {
 const fn generation(state: u64) -> u64 {
     state & GENERATION_MASK
 }
-/// One more thread has arrived.
+/// Returns the state with one more thread that has arrived.
 const fn with_arrival(state: u64) -> u64 {
     state.wrapping_add(ARRIVED)
 }
-/// No thread has arrived in the generation after that of `state`.
+/// Returns the state of the generation after that of `state`, in which no thread has arrived.
 const fn next_generation(state: u64) -> u64 {
     generation(state).wrapping_add(GENERATION) & GENERATION_MASK
 }

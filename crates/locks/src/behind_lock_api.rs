@@ -49,7 +49,7 @@ fair! {
     Sendable<RawFairMutex<P, S>>;
 }
 
-// A reader of the per-CPU lock is in the slot of its thread.
+// The per-CPU lock is not in this list: its reader may be in the slot of its thread, and the guard says so.
 stating_nothing! {
     [P: ParkPlatform + ConstCells, F: Fairness] RawRwLock<P, F>, GuardNoSend;
     [P: ParkPlatform + ConstCells, F: Fairness] Sendable<RawRwLock<P, F>>, GuardSend;
@@ -74,7 +74,7 @@ impl<P: ReaderPlatform + ConstCells> lockwright_core::glue::Stating for RawPercp
     }
     #[inline]
     unsafe fn unread(&self, (read, _): Self::Shared) {
-        // SAFETY: the caller is the reader that was told so.
+        // SAFETY: the caller is the reader that was told `read`.
         unsafe { self.unlock_shared_in(read) };
     }
     unsafe fn downgraded(&self) -> Self::Shared {

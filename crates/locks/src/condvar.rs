@@ -1,8 +1,8 @@
 //! A condition variable for [`RawMutex`], whose waiters sleep in the kernel's queue.
 //!
-//! 16 bytes. Nothing is listed in user space: a notification wakes a sleeper of the condition variable's own address,
-//! leaves that to the release of the mutex, or moves the sleepers to the address of their mutex, where its releases
-//! wake them one after another.
+//! 16 bytes. Nothing is listed in user space. A notification wakes a sleeper of the condition variable's own address,
+//! or leaves that to the release of the mutex. Or it moves the sleepers to the address of their mutex, where its
+//! releases wake them one after another.
 //!
 //! A wait ends only with a notification or at its deadline. Each wait that a notification of one ends has a
 //! notification of its own, which was not over when the wait began. And a notification of one ends a wait if a thread
@@ -28,7 +28,7 @@
 //! | awake | one waiter of the older group looks at the state for a moment before it sleeps | set by that waiter; cleared by it before it sleeps, by a notification for it, and when its group ends |
 //! | several | waiters may have different mutexes | set by a waiter that has another mutex than the first, for ever |
 //!
-//! # Who is notified
+//! # Which waiters are notified
 //!
 //! Waiters of one group are alike: a notification of one adds a permit for the older group, and a waiter of it that
 //! sees the permit first takes it. A waiter that comes while there are permits must not take them. So it joins the
@@ -104,28 +104,29 @@ use state::{
     all_notified, group_of, joined, next_group, one_notified, settled, verdict, waiters,
 };
 
-/// In the name of the mutex: *several*.
+/// The mark *several* in the name of the mutex.
 const SEVERAL: usize = 1;
 
 /// The kind of a thread that is not counted: no wake-up is for it alone.
 const UNCOUNTED_KIND: u32 = 16;
-/// How long it sleeps.
+/// The time that such a thread sleeps.
 const UNCOUNTED_NS: u64 = 10_000_000;
 
-/// With this many misses a waiter sleeps at once, and takes one away. The one that finds this number looks.
+/// A waiter that finds more misses than this sleeps at once, and takes one miss away. A waiter that finds this number
+/// or less looks.
 const UNLUCKY: u32 = 64;
-/// There are no more.
+/// The number of misses is at most this.
 const MISSES_MAX: u32 = 127;
-/// What a notification takes away that came soon.
+/// The number of misses that a notification takes away if it comes soon.
 const GAIN: u32 = 8;
-/// What one adds that came late, ...
+/// The number of misses that a notification adds if it comes late, ...
 const LATE: u32 = 4;
-/// ... and one that did not come while the waiter looked.
+/// ... and the number added if none comes while the waiter looks.
 const LOSS: u32 = 16;
-/// How long a waiter looks: two times what it costs to put a thread to sleep and to wake it.
+/// The time that a waiter looks: twice what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
-/// A notification later than this was late: the CPU would have had less to do with a sleep. Where threads share the
-/// CPUs, the others need it.
+/// A notification that comes after this time is late: the CPU would have had less to do with a sleep. Where threads
+/// share the CPUs, the other threads need it.
 const SOON_NS: u64 = 5_000;
 
 /// A condition variable, without the interface of guards.
@@ -136,7 +137,7 @@ pub struct RawCondvar<P: Cells> {
 }
 
 impl<P: ConstCells> RawCondvar<P> {
-    /// One on which nobody waits, for statics.
+    /// A condition variable on which no thread waits, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { state: ConstZeroed::ZEROED, mutex: ConstZeroed::ZEROED };
 }
@@ -161,19 +162,19 @@ impl<P: ParkPlatform> Default for RawCondvar<P> {
 /// waiting.take_again(&mutex, woken);
 /// ```
 pub struct CondvarWait<P> {
-    /// Its group. A thread that finds no room in any has none.
+    /// Its group. A thread that finds no room in any group has none.
     group: Option<u32>,
-    /// The lower half of the state when the caller looked last.
+    /// The lower half of the state when the caller last looked.
     expected: u32,
     is_awake: bool,
     was_woken: bool,
-    /// What [`RawCondvar::give_up`] has said.
+    /// The answer of [`RawCondvar::give_up`], if that was called.
     gave_up: Option<CondvarWake>,
     mark: Mark<P>,
     counted: Counted,
 }
 
-/// How a wait has ended.
+/// The way in which a wait has ended.
 #[derive(Clone, Copy)]
 pub struct CondvarWake {
     /// False if the deadline has passed and the caller was not notified before.
@@ -181,36 +182,36 @@ pub struct CondvarWake {
     how: WokenHow,
 }
 
-/// The kind of sleepers of a group.
+/// Returns the kind of the sleepers of a group.
 fn kind_of(group: u32) -> WaiterKind {
     if group % 2 == 0 { WaiterKind::Even } else { WaiterKind::Odd }
 }
 
 impl<P: ParkPlatform> CondvarWait<P> {
-    /// What the word at the address held when the caller found last that it [`is not woken`](RawCondvar::woken). It
-    /// holds something else when it is.
+    /// Returns what the word at the address held when the caller last found by [`woken`](RawCondvar::woken) that it is
+    /// not woken. The word holds something else when the caller is woken.
     pub fn expected(&self) -> u32 {
         self.expected
     }
 
-    /// The kinds as which the caller sleeps there: its own, and those of the mutex to which it may be moved.
+    /// Returns the kinds as which the caller sleeps there: its own, and those of the mutex to which it may be moved.
     pub fn kinds(&self) -> u32 {
         SLEEPER_KIND | WOKEN_KIND | self.group.map_or(UNCOUNTED_KIND, |group| kind_of(group) as u32)
     }
 
-    /// The kernel says that it has woken the caller.
+    /// Notes that the kernel says that it has woken the caller.
     pub fn was_woken(&mut self) {
         self.was_woken = true;
     }
 
-    /// Its wait ends when the state is this.
+    /// Returns the end of the wait with this state.
     fn ended(&self, is_notified: bool, state: u64) -> CondvarWake {
         let is_of_many = self.was_woken || state & MOVED != 0;
         let how = if is_of_many { WokenHow::OfMany } else { WokenHow::Alone };
         CondvarWake { is_notified, how }
     }
 
-    /// The last step of a wait: takes the mutex again.
+    /// Takes the mutex again: the last step of a wait.
     pub fn take_again<S: Succession<P>, B: Between>(
         self,
         mutex: &RawMutex<P, S, B>,
@@ -222,12 +223,12 @@ impl<P: ParkPlatform> CondvarWait<P> {
 }
 
 impl<P: ParkPlatform> RawCondvar<P> {
-    /// One on which nobody waits.
+    /// Returns a condition variable on which no thread waits.
     pub fn new() -> Self {
         Self { state: Zeroed::zeroed(), mutex: Zeroed::zeroed() }
     }
 
-    /// One at which no more threads can wait, for tests.
+    /// Returns a condition variable at which no more threads can wait, for tests.
     pub fn full() -> Self {
         let condvar = Self::new();
         // ordering: Relaxed; no other thread knows of it yet.
@@ -246,7 +247,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         deadline_ns: Option<u64>,
     ) -> bool {
         let mut waiting = self.begin_wait(mutex, deadline_ns);
-        // SAFETY: the caller holds it.
+        // SAFETY: the caller holds `mutex`.
         unsafe { mutex.unlock() };
         self.look(&waiting);
         let woken = self.sleep(&mut waiting, mutex.state(), deadline_ns);
@@ -254,9 +255,9 @@ impl<P: ParkPlatform> RawCondvar<P> {
         woken.is_notified
     }
 
-    /// The first step of a wait, for a thread that has to sleep by other means than the platform's: counts the caller,
-    /// which owns `mutex`. Then the caller releases `mutex`, [looks](Self::look), sleeps on the
-    /// [address](Self::address) while [`woken`](Self::woken) says that it is not, and takes `mutex`
+    /// Counts the caller, which owns `mutex`. This is the first step of a wait, for a thread that has to sleep by other
+    /// means than the platform's. Then the caller releases `mutex`, [looks](Self::look), and sleeps on the
+    /// [address](Self::address) while [`woken`](Self::woken) says that it is not woken. At the end it takes `mutex`
     /// [again](CondvarWait::take_again).
     pub fn begin_wait<S: Succession<P>, B: Between>(
         &self,
@@ -274,8 +275,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
         CondvarWait { group, expected: 0, is_awake, was_woken, gave_up: None, mark, counted }
     }
 
-    /// Counts the caller, which owns the mutex; its group, and if it looks for a notification awake. `is_alone` says
-    /// that no other thread waits with this mutex.
+    /// Counts the caller, which owns the mutex. Returns its group, and `true` if it is to look for a notification
+    /// awake. `is_alone` says that no other thread waits with this mutex.
     fn begin(&self, may_look: bool, is_alone: bool) -> (Option<u32>, bool) {
         let may_look = self.is_lucky() && may_look && P::usable_cpus() > 1;
         let mut seen = self.load_in_this_process();
@@ -291,7 +292,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Returns `true` if the caller may look for a notification: that did not cost too much before.
+    /// Returns `true` if the caller may look for a notification, because that did not cost too much before.
     fn is_lucky(&self) -> bool {
         let mark = Mark::<P>::of(&self.state);
         let misses = mark.misses();
@@ -301,7 +302,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         misses <= UNLUCKY
     }
 
-    /// The state, in which no thread counts that a fork left behind.
+    /// Returns the state. Threads that a fork left behind do not count in it.
     fn load_in_this_process(&self) -> u64 {
         let epoch = (u64::from(P::epoch()) * EPOCH) & EPOCHS;
         // ordering: Acquire; N5.
@@ -312,7 +313,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             match self.state.compare_exchange(seen, next, Relaxed, Acquire) {
                 Ok(_) => {
                     if waiters(seen) > 0 {
-                        // One may exist: the thread that has forked, in a handler.
+                        // One waiter may exist: the thread that has forked, in a signal handler.
                         Self::wake_all(self.address());
                     }
                     return next;
@@ -341,7 +342,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Waits to be notified, to take `mutex` then, or for the deadline.
+    /// Waits for a notification, or for the deadline. The caller takes `mutex` afterwards.
     fn sleep(
         &self,
         waiting: &mut CondvarWait<P>,
@@ -363,12 +364,12 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Where the caller sleeps while the word holds what is [`expected`](CondvarWait::expected).
+    /// Returns the address where the caller sleeps while the word holds what is [`expected`](CondvarWait::expected).
     pub fn address(&self) -> *const P::U32 {
         low_half::<P>(&self.state)
     }
 
-    /// How the wait of the caller has ended, if it has.
+    /// Returns how the wait of the caller has ended, if it has.
     pub fn woken(&self, waiting: &mut CondvarWait<P>) -> Option<CondvarWake> {
         let Some(group) = waiting.group else { return Some(waiting.ended(true, 0)) };
         loop {
@@ -389,7 +390,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
         }
     }
 
-    /// Looks for a notification for a moment, if the caller is to. Sleeps for a moment if it is not counted.
+    /// Looks for a notification for a moment, if the caller is to do so. Sleeps for a moment if the caller is not
+    /// counted.
     pub fn look(&self, waiting: &CondvarWait<P>) {
         match waiting.group {
             Some(group) if waiting.is_awake => self.look_for_notification(group),
@@ -422,15 +424,15 @@ impl<P: ParkPlatform> RawCondvar<P> {
             mark.set_misses(next_misses);
         }
         if looked.is_err() {
-            // Perhaps it is another thread's by now. Then a notification for that one wakes a sleeper, which sleeps
-            // again.
+            // Perhaps the bit is another thread's by now. Then a notification for that thread wakes a sleeper, which
+            // sleeps again.
             // ordering: Relaxed; N2 and N5 are carried on.
             self.state.fetch_and(!AWAKE, Relaxed);
         }
     }
 
-    /// The deadline has passed. Takes the caller out of the count, unless it was notified. If it has given up before,
-    /// says again what was said then.
+    /// Takes the caller, whose deadline has passed, out of the count, unless it was notified. If it has given up
+    /// before, gives the same answer again.
     pub fn give_up(&self, waiting: &mut CondvarWait<P>) -> CondvarWake {
         let said = match waiting.gave_up {
             Some(said) => said,
@@ -468,7 +470,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         self.state.load(Relaxed) & OLDERS != 0 && self.notify(false) > 0
     }
 
-    /// Notifies all threads that wait; returns how many.
+    /// Notifies all threads that wait. Returns their number.
     #[inline]
     pub fn notify_all(&self) -> u32 {
         // ordering: Relaxed; ordered by the mutex, see above.
@@ -506,7 +508,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         let sleepers =
             NotifiedSleepers { address, kind: kind_of(group_of(seen)), is_all: ends_group };
         match mutex {
-            // The one that looks is notified, and no other waiter of its group may sleep and was notified.
+            // The waiter that looks is notified, and no other waiter of its group may sleep and was notified.
             _ if count == 1 && is_looked_for && !(ends_group && seen & PERMITS != 0) => {}
             Some(mutex) if count > 1 => self.move_waiters(next as u32, mutex),
             Some(mutex) if !P::has_forked() => Self::leave(sleepers, mutex),
@@ -530,8 +532,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
     }
 
     /// Wakes all threads that were notified and sleep until their mutex is released: those whose address was left in
-    /// its mark, and those that were moved to it. For a caller that ends the condition variable, perhaps with the mutex
-    /// held, and has to see that they no longer use it. Nobody waits anew or notifies meanwhile.
+    /// its mark, and those that were moved to it. The caller ends the condition variable, perhaps with the mutex held,
+    /// and has to see that these threads no longer use it. No thread begins to wait or notifies meanwhile.
     pub fn wake_notified(&self) {
         Self::wake_all(self.address());
         // ordering: Relaxed; the caller comes after all notifications.
@@ -548,7 +550,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         P::futex_wake(address, u32::MAX);
     }
 
-    /// Wakes a waiter and moves the others to their mutex, if none has come since they were notified. Otherwise it
+    /// Wakes a waiter and moves the others to their mutex, if no waiter has come since they were notified. Otherwise
     /// wakes all of them.
     fn move_waiters(&self, expected: u32, mutex: *const P::U32) {
         if P::futex_requeue(1, &self.state, expected, mutex).is_none() {

@@ -49,40 +49,40 @@
 //!
 //! # Coming from `std` or `parking_lot`
 //!
-//! The method names are those of `parking_lot`, because both crates build on `lock_api`. What differs:
+//! The method names are those of `parking_lot`, because both crates build on `lock_api`. These things differ:
 //!
 //! - From `std`: `lock()` returns the guard, not a `Result`, because there is no poisoning. A panic in a critical
 //!   section unlocks the lock.
 //! - From `std`: a [`Condvar`] takes `&mut guard`. `wait_timeout` is called `wait_for`, and `wait_timeout_while` is
 //!   `wait_while_for`.
-//! - From `parking_lot`: readers that leave no gap keep a writer of an [`RwLock`] out for ever. They do not in a
-//!   [`FairRwLock`].
+//! - From `parking_lot`: a waiter of an [`RwLock`] may be passed for 4 ms, and its wait [has a bound](RwLock#fairness).
 //! - From `parking_lot`: there is no deadlock detection, and one [`Condvar`] may be used with several mutexes.
-//! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads. It can be 10 ms
-//!   late if a writer waits.
+//! - From `parking_lot`: [`RwLock::read`](RwLock#methods) may be called by a thread that already reads, even if a writer
+//!   waits.
 //! - The guards of [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`RwLock`], [`FairRwLock`] and
 //!   [`PercpuRwLock`] stay in their thread. [`SendMutex`] and [`SendRwLock`] have guards that can be sent.
-//! - Locks call the system call `membarrier`, which interrupts the CPUs that run the process. Under a system call filter
-//!   a lock can abort the process; see [Environment](#environment).
+//! - Locks call the system call `membarrier`, which interrupts the CPUs that run the process. Under a system call
+//!   filter a lock can abort the process; see [Environment](#environment).
 //!
 //! # Plug-ins
 //!
-//! A program and a library that it opens with `dlopen` have two copies of this crate if both link it. A lock must not be
-//! used by two copies, not even of the same version: each has its own tables of the threads that wait and read. So a
-//! thread that sleeps by one copy is not woken by the other, and a writer may come next to a reader of the other. Let one
-//! side own the lock, and export functions that use it. `docs/migrating.md` of the repository names other ways.
+//! A program and a library that it opens with `dlopen` have two copies of this crate if both link it. A lock must not
+//! be used by two copies, not even of the same version: each has its own tables of the threads that wait and read. So a
+//! thread that sleeps by one copy is not woken by the other, and a writer may come next to a reader of the other. Let
+//! one side own the lock, and export functions that use it. `docs/migrating.md` of the repository names other ways.
 //!
 //! # Sanitizers
 //!
-//! ThreadSanitizer, MemorySanitizer and AddressSanitizer follow the locks: with `-Zsanitizer` the build script of this
-//! crate has lock words accessed without assembly, which they do not see.
+//! ThreadSanitizer, MemorySanitizer and AddressSanitizer follow the locks. Sanitizers do not see assembly. So with
+//! `-Zsanitizer` the build script of `lockwright-core` makes locks access their words without it.
 //!
 //! # Time-outs
 //!
 //! [`Mutex`], [`CnaMutex`], [`FairMutex`], [`ReentrantMutex`], [`SpinLock`], [`CnaSpinLock`], [`RwLock`],
-//! [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`], [`ResilientSpinLock`] and [`Condvar`] have time-outs. [`QRwLock`] has none: a
-//! spinning waiter cannot leave the middle of its queue. [`SeqLock`] has none either; its
-//! [`try_read`](SeqLock::try_read) never waits. Nor have [`Once`], [`OnceLock`], [`LazyLock`] and [`Barrier`].
+//! [`FairRwLock`], [`PercpuRwLock`], [`RwSemLock`], [`Semaphore`], [`ResilientSpinLock`] and [`Condvar`] have
+//! time-outs. [`QRwLock`] has none: a spinning waiter cannot leave the middle of its queue. [`SeqLock`] has none
+//! either; its [`try_read`](SeqLock::try_read) never waits. [`Once`], [`OnceLock`], [`LazyLock`] and [`Barrier`] have
+//! none.
 //!
 //! # Platforms
 //!
@@ -95,8 +95,8 @@
 //! | AArch64 with glibc | never run on hardware. The unit tests and small programs, in an emulator: that says nothing about memory ordering, which the model checkers explore, or about speed |
 //! | RISC-V (64 bits), LoongArch (64 bits) | nothing: the crate is only compiled for them |
 //!
-//! Elsewhere, Android included, a build with feature `std` ends with one error. Without `std` the crate also compiles for
-//! other systems, and for processors with 32 bits.
+//! Elsewhere, Android included, a build with feature `std` ends with one error. Without `std` the crate also compiles
+//! for other systems, and for processors with 32 bits.
 //!
 //! Rust 1.85 or newer; feature `lock_api_05` needs 1.95, as `lock_api` 0.5 does. Only a minor release (0.1 to 0.2) may
 //! need a newer compiler, and then one that is at least six months old.
@@ -117,15 +117,16 @@
 //!
 //! # Environment
 //!
-//! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first needs `membarrier`, keeps locks from interrupting other CPUs
-//! with that system call. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a [`RwLock`]. A
-//! program that installs a system call filter calls [`native::prepare`] first, and reads there what a filter must allow:
-//! if it refuses `membarrier` and `sched_setaffinity` after locks came to rely on them, a lock aborts the process.
-//! `docs/choosing.md` of the repository says why this is on here and off in the library that replaces glibc's locks.
+//! `LOCKWRIGHT_MEMBARRIER=off`, read once when a lock first needs `membarrier`, keeps locks from interrupting other
+//! CPUs with that system call. Then unlocking a [`Mutex`] costs an atomic exchange, and a [`PercpuRwLock`] is a
+//! [`RwLock`]. A program that installs a system call filter calls [`native::prepare`] first, and reads there what a
+//! filter must allow: if it refuses `membarrier` and `sched_setaffinity` after locks came to rely on them, a lock
+//! aborts the process. `docs/choosing.md` of the repository says why this is on here and off in the library that
+//! replaces glibc's locks.
 //!
 //! `LOCKWRIGHT_` and the name of a [tunable](tunables) in capital letters sets that tunable, as
-//! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. Each
-//! variable with a value out of range, or whose name begins so and is unknown, is refused with a line on standard error.
+//! `LOCKWRIGHT_NUMA_SPINLOCK=on` does. A program that calls [`native::set_tunable`] has the last word. Each variable
+//! with a value out of range, or whose name begins so and is unknown, is refused with a line on standard error.
 //!
 //! # What `RawMutex<Native>` in a message means
 //!
@@ -155,12 +156,12 @@
 //! A lock is written once, generic over the traits of a platform, and the same source runs natively, on simulated
 //! machines and under model checkers.
 //!
-//! - The crate `lockwright-core` has these traits, [`native`], which is the platform of a program on Linux, and what
-//!   locks stand on: queues of spinners, the table of sleepers, the queued spinlock.
+//! - The crate `lockwright-core` has these traits, [`native`], which is the platform of a program on Linux, and the
+//!   parts that locks stand on: queues of spinners, the table of sleepers, the queued spinlock.
 //! - `lockwright-linux` has the kernel's locks with the versions of their history.
 //! - Here, [`mutex`], [`condvar`], [`rwlock`], [`percpu_rwlock`], [`semaphore`], [`seqlock`], [`once`] and [`barrier`]
 //!   are the locks behind the types, on every platform. They may change in every release.
-//! - [`events`] lists what is counted, and [`tunables`] what can be set at run time.
+//! - [`events`] lists the events that are counted, and [`tunables`] the numbers that can be set at run time.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]

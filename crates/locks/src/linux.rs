@@ -1,4 +1,4 @@
-//! What a program gets with feature `linux`: the types of `lockwright-linux`, and the mutex in CNA order.
+//! The additions of feature `linux`: the types of `lockwright-linux`, and the mutex in CNA order.
 
 use crate::mutex::RawMutex;
 use lockwright_linux::qspinlock::cna;

@@ -1,18 +1,17 @@
 //! A counting semaphore for programs.
 //!
-//! Four bytes: how many permits there are, and whether somebody waits. A waiter sleeps in the
-//! [`SleepTable`], in the order of arrival, and is *granted* its permits by the thread that
-//! releases some: it need not compete for them, and nobody takes them in between.
+//! Four bytes say how many permits there are, and if a thread waits. A waiter sleeps in the [`SleepTable`], in the
+//! order of arrival. A thread that releases permits *grants* them to the waiter. So the waiter need not compete for
+//! them, and no thread takes them in between.
 //!
 //! ```text
 //!  31  30                                          0
 //! +---+---------------------------------------------+
-//! | w |                   permits                   |      w: somebody waits
+//! | w |                   permits                   |      w: a thread waits
 //! +---+---------------------------------------------+
 //! ```
 //!
-//! The number is stored as the difference to `PERMITS`, so that zero is a semaphore that has all of those it began
-//! with.
+//! The number is stored as the difference to `PERMITS`. So zero is a semaphore that has all permits it began with.
 //!
 //! | state (w, permits) | means | moved by |
 //! |---|---|---|
@@ -20,37 +19,37 @@
 //! | (1, n) | the first waiter needs more than n | with the waiters locked only: release, to (1, n') or (0, n'); a waiter that gives up: the same; a waiter that comes, not at all |
 //!
 //! w is set exactly if there are waiters in the table: it is set and cleared with their bucket locked. (In a forked
-//! child it may be left over; there the table says that nobody waits.)
+//! child it may be left over; there the table says that no thread waits.)
 //!
-//! *Release.* Without waiters it is one exchange, which fails if a waiter says so meanwhile: a thread that reads w = 0
-//! in it has nobody to wake. With waiters nothing is written before their bucket is locked; then it is decided who is
-//! served, the word is written, and only then are they told. The exchange, or the word before the first grant, is the
-//! last access to the semaphore: the thread that gets the permits may free it.
+//! *Release.* Without waiters a release is one exchange, which fails if a waiter says so meanwhile: a thread that reads
+//! w = 0 in it has no thread to wake. With waiters, nothing is written before their bucket is locked. Then the thread
+//! decides which waiters are served, writes the word, and only then tells them. The exchange, or the write of the word
+//! before the first grant, is the last access to the semaphore: the thread that gets the permits may free it.
 //!
-//! *Fairness.* First come, first served. A newcomer passes nobody who waits, even if there are permits enough for it
-//! and not for the first waiter; nor does an attempt. A waiter gets its permits before anybody does that came later
-//! than it has set w or found it set with the bucket locked. So nobody is passed; the wait is as long as those in front
-//! and the holders make it.
+//! *Fairness.* First come, first served. A newcomer passes no waiter, even if there are permits enough for the newcomer
+//! and not for the first waiter. Nor does an attempt. A waiter queues when it sets w, or finds w set with the bucket
+//! locked. It gets its permits before any thread that comes later than that. So no waiter is passed. Its wait is as
+//! long as the waiters in front of it and the holders make it.
 //!
 //! *Time-outs.* A waiter whose deadline has passed takes itself out with the bucket locked, unless it has been granted
-//! its permits before. In the same section those behind it are served: there may be enough for them now. Each sleeper
-//! is told by its own word.
+//! its permits before. In the same section it serves the waiters behind it: there may be enough permits for them now.
+//! Each sleeper is told by its own word.
 //!
-//! *Size, cost.* Four bytes. Each pair without waiters is two atomic read-modify-writes. Nobody spins, so where a
-//! semaphore is used as a lock for short sections, handing it over to a sleeper costs a wake-up each time: that is what
-//! the order costs, and what [`RawMutex`](crate::mutex::RawMutex) is for.
+//! *Size, cost.* Four bytes. Each pair without waiters is two atomic read-modify-writes. No thread spins. So where a
+//! semaphore is used as a lock for short sections, to hand it over to a sleeper costs a wake-up each time. That is the
+//! price of the order. For such a lock there is [`RawMutex`](crate::mutex::RawMutex).
 //!
-//! *Limits.* At most 2^31 - 1 permits: a release of more changes nothing and says so. With 65,532 threads waiting in a
-//! process, more try every millisecond, in no order. A forked child may use it; permits held by threads that do not
-//! exist there stay held.
+//! *Limits.* There are at most 2^31 - 1 permits: a release of more changes nothing and says so. With 65,532 threads
+//! waiting in a process, further ones try every millisecond, in no order. A forked child may use the semaphore. Permits
+//! held by threads that do not exist there stay held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
-//! | H1 | every write of the word that adds permits: `compare_exchange` in `add` and `add_slowpath`, `store` in `serve`, Release | every `compare_exchange` that takes permits, or says that somebody waits for them, Acquire | what was done before the release |
+//! | H1 | every write of the word that adds permits: `compare_exchange` in `add` and `add_slowpath`, `store` in `publish`, Release | every `compare_exchange` that takes permits, or says that a thread waits for them, Acquire | what was done before the release |
 //!
-//! What is released while somebody waits is handed on by the lock of the bucket (W1) and the grant (W4) of the
-//! [table](crate::park). A waiter that comes acquires what was released before it: so the store in `serve` and
-//! the grants carry that, too, although the one who writes them has not read it.
+//! What is released while a thread waits is handed on by the lock of the bucket (W1) and the grant (W4) of the
+//! [table](crate::park). A waiter that comes acquires what was released before it. So the store in `publish` and the
+//! grants carry that, too, although the thread that writes them has not read it.
 
 use crate::events::Event;
 use crate::park::{
@@ -61,19 +60,19 @@ use crate::queue::NodeId;
 use crate::raw::{Order, RawLock, Schedules};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Somebody waits.
+/// A thread waits.
 const WAITS: u32 = 1 << 31;
 /// The most permits there may be.
 pub const PERMITS_MAX: u32 = WAITS - 1;
 
-/// A semaphore without guards. The word of one that is all zero bytes means `PERMITS` permits.
+/// A semaphore without guards. If its word is all zero bytes, it has `PERMITS` permits.
 #[repr(transparent)]
 pub struct RawSemaphore<P: Cells, const PERMITS: u32> {
     word: P::U32,
 }
 
 impl<P: ConstCells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
-    /// One with `PERMITS` permits, for statics.
+    /// A semaphore with `PERMITS` permits, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED };
 }
@@ -81,11 +80,11 @@ impl<P: ConstCells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
 impl<P: Cells, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     const IS_COUNTABLE: () = assert!(PERMITS <= PERMITS_MAX, "more permits than can be counted");
 
-    /// The semaphore whose word is in `word`: for constants, in which no platform can store a value.
+    /// Returns the semaphore whose word is in `word`. This is for constants, in which no platform can store a value.
     pub const fn from_cell(word: P::U32) -> Self {
         Self { word }
     }
-    /// The word of a semaphore with `permits` permits and no waiter.
+    /// Returns the word of a semaphore with `permits` permits and no waiter.
     pub const fn word_of(permits: u32) -> u32 {
         let () = Self::IS_COUNTABLE;
         permits.wrapping_sub(PERMITS) & PERMITS_MAX
@@ -101,22 +100,22 @@ const fn is_waited_for(word: u32) -> bool {
 }
 
 impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
-    /// A semaphore with `permits` permits, but at most [`PERMITS_MAX`].
+    /// Returns a semaphore with `permits` permits, but at most [`PERMITS_MAX`].
     pub fn with_permits(permits: u32) -> Self {
         let semaphore = Self { word: Zeroed::zeroed() };
         let word = Self::word_of(permits.min(PERMITS_MAX));
-        // ordering: Relaxed; nobody else has it yet.
+        // ordering: Relaxed; no other thread has it yet.
         semaphore.word.store(word, Relaxed);
         semaphore
     }
 
-    /// How many permits are available. Stale when it is returned, and acquires nothing.
+    /// Returns how many permits are available. The answer may be stale when it is returned, and acquires nothing.
     pub fn available(&self) -> u32 {
         // ordering: Relaxed; nothing is read through it.
         Self::permits_of(self.word.load(Relaxed))
     }
 
-    /// Takes `permits` permits, waiting for them as long as it takes.
+    /// Takes `permits` permits, and waits for them as long as it takes.
     #[doc(alias = "down")]
     #[inline]
     pub fn acquire(&self, permits: u32) {
@@ -124,13 +123,13 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
             self.take_slowpath(permits, None);
         }
     }
-    /// The same before `deadline_ns` of the platform's clock. Returns `true` if it did.
+    /// As [`acquire`](Self::acquire), but only before `deadline_ns` of the platform's clock. Returns `true` if it did.
     #[doc(alias = "down_timeout")]
     #[inline]
     pub fn acquire_until(&self, permits: u32, deadline_ns: u64) -> bool {
         self.take(permits) || self.take_slowpath(permits, Some(deadline_ns))
     }
-    /// Takes `permits` permits if there are as many and nobody waits; `true` if it did.
+    /// Takes `permits` permits if there are as many and no thread waits. Returns `true` if it did.
     #[doc(alias = "down_trylock")]
     #[inline]
     pub fn try_acquire(&self, permits: u32) -> bool {
@@ -138,7 +137,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         let ask = || self.with_waiters(|waiters| (self.take_or_join(waiters, permits, None), 0));
         self.take(permits) || P::has_forked() && ask()
     }
-    /// Adds `permits` permits; `false`, and no change, if there would be more than [`PERMITS_MAX`].
+    /// Adds `permits` permits. Returns `false`, and changes nothing, if there would be more than [`PERMITS_MAX`].
     #[doc(alias = "up")]
     #[inline]
     pub fn release(&self, permits: u32) -> bool {
@@ -154,7 +153,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         is_waited_for(self.word.load(Relaxed))
     }
 
-    /// Takes permits that nobody waits for. Returns `true` if there were enough.
+    /// Takes permits if no thread waits for some. Returns `true` if there were enough.
     #[inline(always)]
     fn take(&self, permits: u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -171,7 +170,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         false
     }
 
-    /// Adds permits that nobody waits for. Returns `true` if there was room. `None` if somebody waits.
+    /// Adds permits if no thread waits for some. Returns `true` if there was room, and `None` if a thread waits.
     #[inline(always)]
     fn add(&self, permits: u32) -> Option<bool> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -188,7 +187,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         None
     }
 
-    /// As [`release`](Self::release), with the waiters locked.
+    /// As [`release`](Self::release), but with the waiters locked.
     #[cold]
     fn add_slowpath(&self, permits: u32) -> bool {
         self.with_waiters(|waiters| {
@@ -202,7 +201,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         })
     }
 
-    /// Takes permits, asleep until then. Returns `true` if it did before the deadline.
+    /// Takes permits, and sleeps until it has them. Returns `true` if it has them before the deadline.
     #[cold]
     fn take_slowpath(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
         let Some(id) = P::claim_node() else {
@@ -211,12 +210,13 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         let is_ours =
             self.with_waiters(|waiters| (self.take_or_join(waiters, permits, Some(id)), 0));
         let is_taken = is_ours || self.sleep(id, deadline_ns);
-        // SAFETY: claimed above, in no queue, and taken out of the table.
+        // SAFETY: the node was claimed above, is in no queue, and was taken out of the table.
         unsafe { P::release_node(id) };
         is_taken
     }
 
-    /// Takes permits if there are enough and nobody waits. Otherwise `id`, if there is one, waits from now on.
+    /// Takes permits if there are enough and no thread waits. Returns `true` if it did. Otherwise `id`, if there is
+    /// one, waits from now on.
     fn take_or_join(&self, waiters: &Waiters<'_, P>, permits: u32, id: Option<NodeId>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut word = self.word.load(Relaxed);
@@ -242,7 +242,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         }
     }
 
-    /// Sleeps as the waiter `id` until it is granted its permits; `false` if it gave up.
+    /// Sleeps as the waiter `id` until it is granted its permits. Returns `false` if it gave up.
     fn sleep(&self, id: NodeId, deadline_ns: Option<u64>) -> bool {
         while told::<P>(id) != GRANTED {
             if deadline_ns.is_some_and(P::is_over) {
@@ -254,8 +254,8 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         true
     }
 
-    /// The deadline has passed. Returns `true` if `id` has its permits all the same. Those behind it may have theirs
-    /// now.
+    /// Gives up, because the deadline has passed. Returns `true` if `id` has its permits all the same. The waiters
+    /// behind it may get theirs now.
     #[cold]
     fn give_up(&self, id: NodeId) -> bool {
         let is_ours = self.with_waiters(|waiters| {
@@ -270,7 +270,7 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         is_ours
     }
 
-    /// No node is left: tries again and again, with naps.
+    /// Tries again and again, with naps, because no node is left. Returns `true` if it has the permits.
     #[cold]
     fn take_without_node(&self, permits: u32, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
@@ -285,20 +285,20 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
         true
     }
 
-    /// Runs `body` with those locked that wait for this semaphore.
+    /// Runs `body` with the waiters for this semaphore locked.
     fn with_waiters<R>(&self, body: impl FnOnce(&Waiters<'_, P>) -> (R, u32)) -> R {
         SleepTable::<P>::with_waiters(self.name(), body)
     }
     fn name(&self) -> u64 {
         SleepTable::<P>::name(Awaited::Semaphore, &self.word)
     }
-    /// How many permits there are. For a thread that has those locked who wait, and somebody does: nobody else writes
-    /// the word.
+    /// Returns how many permits there are. The caller has locked the waiters, and there is one, so no other thread
+    /// writes the word.
     fn permits(&self) -> u32 {
         // ordering: Relaxed; written under the lock of the bucket.
         Self::permits_of(self.word.load(Relaxed))
     }
-    /// With `permits` permits: decides which waiters are served, and writes the word. Returns how many are to be
+    /// Decides which waiters are served with `permits` permits, and writes the word. Returns how many waiters are to be
     /// granted theirs.
     fn serve(&self, waiters: &Waiters<'_, P>, permits: u32) -> u32 {
         self.publish(waiters.served_by(permits))
@@ -312,12 +312,12 @@ impl<P: ParkPlatform, const PERMITS: u32> RawSemaphore<P, PERMITS> {
     }
 }
 
-/// `permits` and `more`, if they can be counted.
+/// Returns the sum of `permits` and `more`, if it can be counted.
 fn sum(permits: u32, more: u32) -> Option<u32> {
     permits.checked_add(more).filter(|sum| *sum <= PERMITS_MAX)
 }
 
-/// As a lock: to own it is to hold the one permit.
+/// As a lock, a semaphore has one permit. The owner holds it.
 impl<P: ParkPlatform> RawLock for RawSemaphore<P, 1> {
     const ORDER: Order = Order::Fifo;
     const SCHEDULES: Schedules = Schedules::OfRows;

@@ -1,8 +1,8 @@
 //! A sequence lock: readers write nothing, copy, and check that no writer changed the words meanwhile.
 //!
-//! Some words of data, a sequence number and a queued spinlock for those that write. A writer makes the number odd,
-//! writes and makes it even again. A reader waits for an even number, copies the words and looks at the number once
-//! more; if it is another one, it begins again. So a reader never keeps a writer waiting, and costs the others nothing.
+//! Some words of data, a sequence number, and a queued spinlock for writers. A writer makes the number odd, writes, and
+//! makes it even again. A reader waits for an even number, copies the words, and looks at the number once more. If the
+//! number has changed, it begins again. So a reader never keeps a writer waiting, and costs other threads nothing.
 //!
 //! ```text
 //!  63                            1   0     31                     0
@@ -18,8 +18,8 @@
 //! | (even, held) | a writer has not begun yet, or has just ended | it, to odd, or by the lock, to (even, free) |
 //! | (odd, held) | the words are being written | the writer, to the next even number |
 //!
-//! The words are atomic and are read and written one by one, in no order: a reader may read them while they are
-//! written, and throws the copy away then. That needs two fences (Boehm, 2012: can seqlocks get along with programming
+//! The words are atomic. They are read and written one by one, in no order. A reader may read them while they are
+//! written, and then throws the copy away. That needs two fences (Boehm, 2012: can seqlocks get along with programming
 //! language memory models?); the litmus of Y2:
 //!
 //! ```text
@@ -30,21 +30,21 @@
 //!      never: the reader reads the new word   and the sequence from before odd
 //! ```
 //!
-//! *Overflow.* The sequence wraps after 2^63 writes, which at one each nanosecond is after 292 years. A reader that
-//! sleeps through exactly a multiple of these between its two looks takes a torn copy for a whole one.
+//! *Overflow.* The sequence wraps after 2^63 writes. At one write each nanosecond, that is after 292 years. A reader
+//! that sleeps through exactly a multiple of these between its two looks takes a torn copy for a whole one.
 //!
 //! *Fairness.* Writers are served as [`QSpinlock`] serves them, and wait for no reader. Readers wait for the writer
-//! that writes, and have no bound beyond that: one that copies for as long as it takes until the next write never ends.
-//! They are for data that is written seldom.
+//! that writes, and have no bound beyond that: a reader whose copy always takes until the next write never ends. The
+//! lock is for data that is written seldom.
 //!
 //! *Memory ordering.* A reader acquires what the writer of its copy did before it ended its write. A writer releases
-//! that, and acquires what the writers before it did; of readers it knows nothing.
+//! that, and acquires what the writers before it did. It knows nothing of readers.
 //!
 //! *Size, cost.* Sixteen bytes and eight for each word; zero is unlocked, and all words zero. A read without writers is
 //! two loads of the sequence and one of each word. A write is a pair of the spinlock, two stores and one of each word.
 //!
-//! *Limits.* Those of [`QSpinlock`]. A handler that interrupts a writer must not read what it writes, but by
-//! [`try_read`](RawSeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
+//! *Limits.* They are those of [`QSpinlock`]. A handler that interrupts a writer must not read what it writes, except
+//! by [`try_read`](RawSeqLock::try_read). In a child that is forked while another thread writes, the lock stays held.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -61,12 +61,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The bit of a sequence that says that a writer is writing.
 const WRITES: u64 = 1;
-/// From one even sequence to the next.
+/// The distance from one even sequence to the next.
 const WRITE: u64 = 2;
-/// The sequence of words that nobody has written.
+/// The sequence of words that no thread has written.
 pub(crate) const NEVER_WRITTEN: u64 = 0;
 
-/// Words that are written together, and the lock of those that write.
+/// Words that are written together, and the lock of their writers.
 #[repr(C)]
 pub struct RawSeqLock<P: Cells, const WORDS: usize> {
     sequence: P::U64,
@@ -75,7 +75,7 @@ pub struct RawSeqLock<P: Cells, const WORDS: usize> {
 }
 
 impl<P: ConstCells, const WORDS: usize> RawSeqLock<P, WORDS> {
-    /// All words zero, for statics.
+    /// An unlocked lock whose words are all zero, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self {
         sequence: ConstZeroed::ZEROED,
@@ -85,13 +85,13 @@ impl<P: ConstCells, const WORDS: usize> RawSeqLock<P, WORDS> {
 }
 
 impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
-    /// Copies the words, waiting for writers as long as it takes.
+    /// Copies the words, and waits for writers as long as it takes.
     #[doc(alias = "read_seqbegin")]
     #[inline]
     pub fn read(&self) -> [u64; WORDS] {
         self.read_numbered().1
     }
-    /// Copies the words unless somebody writes meanwhile.
+    /// Copies the words, or returns `None` if a thread writes meanwhile.
     #[inline]
     pub fn try_read(&self) -> Option<[u64; WORDS]> {
         self.try_read_numbered().map(|(_, words)| words)
@@ -100,12 +100,13 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
     pub fn write(&self, words: [u64; WORDS]) {
         self.update(|_| words);
     }
-    /// Replaces the words by `change` of them; nobody writes in between. Readers go on while `change` runs.
+    /// Replaces the words by what `change` makes of them. No thread writes in between. Readers go on while `change`
+    /// runs.
     pub fn update(&self, change: impl FnOnce([u64; WORDS]) -> [u64; WORDS]) {
         self.update_numbered(|_, words| change(words));
     }
 
-    /// As [`read`](Self::read), with the sequence at which the words were written.
+    /// As [`read`](Self::read), but also returns the sequence at which the words were written.
     #[inline(always)]
     pub(crate) fn read_numbered(&self) -> (u64, [u64; WORDS]) {
         loop {
@@ -117,7 +118,7 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
             }
         }
     }
-    /// As [`try_read`](Self::try_read), with the sequence at which the words were written.
+    /// As [`try_read`](Self::try_read), but also returns the sequence at which the words were written.
     #[inline(always)]
     pub(crate) fn try_read_numbered(&self) -> Option<(u64, [u64; WORDS])> {
         // ordering: Acquire; Y1.
@@ -128,13 +129,13 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
         let words = self.copy();
         self.is_still(begun).then_some((begun, words))
     }
-    /// As [`update`](Self::update), with the sequence at which the words were written.
+    /// As [`update`](Self::update), but `change` also gets the sequence at which the words were written.
     pub(crate) fn update_numbered(&self, change: impl FnOnce(u64, [u64; WORDS]) -> [u64; WORDS]) {
-        /// Unlocks also where `change` panics.
+        /// Unlocks the lock, even if `change` panics.
         struct Unlock<'a, P: QueuePlatform>(&'a QSpinlock<P>);
         impl<P: QueuePlatform> Drop for Unlock<'_, P> {
             fn drop(&mut self) {
-                // SAFETY: taken below.
+                // SAFETY: the lock is taken below.
                 unsafe { self.0.unlock() };
             }
         }
@@ -153,7 +154,7 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
         self.set_words(words);
     }
 
-    /// The words, which may be torn.
+    /// Returns the words, which may be torn.
     #[inline(always)]
     fn copy(&self) -> [u64; WORDS] {
         // ordering: Relaxed; ordered by Y1 and Y2, or by the lock.
@@ -167,7 +168,7 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
         // ordering: Relaxed; after the fence, Y2.
         self.sequence.load(Relaxed) == begun
     }
-    /// The own sequence, of a thread that holds the lock.
+    /// Returns the sequence. The caller holds the lock.
     fn sequence(&self) -> u64 {
         // ordering: Relaxed; written under the lock.
         self.sequence.load(Relaxed)
@@ -195,7 +196,7 @@ impl<P: QueuePlatform, const WORDS: usize> RawSeqLock<P, WORDS> {
     }
 }
 
-/// Its write side: who owns it may [`set`](RawSeqLock::set) the words, and readers wait.
+/// The write side of the lock: its owner may [`set`](RawSeqLock::set) the words, and readers wait.
 impl<P: QueuePlatform, const WORDS: usize> RawLock for RawSeqLock<P, WORDS> {
     const ORDER: Order = QSpinlock::<P>::ORDER;
 

@@ -1,8 +1,8 @@
 //! A condition variable whose waiters are in two groups, which loses wake-ups.
 //!
-//! A model of the algorithm of glibc 2.25 to 2.40, written from descriptions of it, to show its bug (BZ 25847). It has
-//! the steps in which threads can meet, and leaves out deadlines, cancellation, the end of a condition variable in use,
-//! and condition variables that processes share. docs/findings.md says how it was compared with glibc 2.36.
+//! It is a model of the algorithm of glibc 2.25 to 2.40, written from descriptions of it, to show its bug (BZ 25847).
+//! It has the steps in which threads can meet. It leaves out deadlines, cancellation, the end of a condition variable
+//! in use, and condition variables that processes share. docs/findings.md says how it was compared with glibc 2.36.
 //!
 //! ```text
 //!  63                                   1    0
@@ -22,10 +22,10 @@
 //! | next | `__wseq` | twice the position of the next waiter, and the slot of the newer group | by 2: a waiter that comes. Bit 0: a notification that turns the groups over |
 //! | start | `__g1_start` | twice the first position of the older group, and the slot of the newer one | a notification that turns the groups over |
 //! | signals | `__g_signals` | twice the signals that the waiters of the group may take, and if it is closed | by 2: a notification. Less 2: a waiter that takes one. Closed, then 0: a turn |
-//! | references | `__g_refs` | twice how many waiters sleep or are about to, and if a notification waits for them | such waiters; a turn waits until there are none |
-//! | sizes | `__g_size` | how many waiters of a group no notification was for | less 1: a notification. More: a turn, for the group that is now the older one |
-//! | `first_size` | `__g1_orig_size` | how many waiters the older group had at first | a turn |
-//! | waiters | `__wrefs` | how many threads wait | a waiter that comes or goes |
+//! | references | `__g_refs` | twice the number of waiters that sleep or are about to, and if a notification waits for them | such waiters; a turn waits until there are none |
+//! | sizes | `__g_size` | the number of waiters of a group for which there was no notification | less 1: a notification. More: a turn, for the group that is now the older one |
+//! | `first_size` | `__g1_orig_size` | the number of waiters that the older group had at first | a turn |
+//! | waiters | `__wrefs` | the number of threads that wait | a waiter that comes or goes |
 //!
 //! A waiter joins the newer group. A notification adds a signal to the older group, for one of its waiters. If no
 //! waiter is left there by its size, the notification turns the groups over first: it closes the older group, waits
@@ -35,14 +35,14 @@
 //! # The bug
 //!
 //! A waiter refers to its slot only while it sleeps. So it can be late, and the groups are turned over meanwhile, until
-//! its slot is that of another older group. What a late waiter takes there was for a waiter of that group. So a waiter
-//! that took a signal looks at *start*. If its position is before *start*, and its slot is that of the older group, it
-//! cannot know from which group it took, and gives a signal back.
+//! its slot is that of another older group. A signal that a late waiter takes there was for a waiter of that group. So
+//! a waiter that took a signal looks at *start*. If its position is before *start*, and its slot is that of the older
+//! group, it cannot know from which group it took, and gives a signal back.
 //!
-//! If it took the signal from its own group, it gives back what it never stole. A waiter of the group of today takes
-//! the extra signal and returns. That by itself is allowed: a wait may end for no reason. But *size* still counts that
-//! waiter. A later notification goes to the older group, for a waiter that is gone. A thread in the newer group sleeps
-//! on, although it was there before the notification.
+//! If it took the signal from its own group, it gives back a signal that it never stole. A waiter of the present group
+//! takes the extra signal and returns. That by itself is allowed: a wait may end for no reason. But *size* still counts
+//! that waiter. A later notification goes to the older group, for a waiter that is gone. A thread in the newer group
+//! sleeps on, although it was there before the notification.
 //!
 //! docs/findings.md has a schedule. [`Stealing`] chooses what a late waiter does: two of the three forms lose wake-ups.
 //!
@@ -59,7 +59,7 @@ use crate::raw::{Order, RawLock, Schedules};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// In `next` and `start`: which slot the newer group has.
+/// In `next` and `start`: the slot of the newer group.
 const NEWER: u64 = 1;
 /// In `next` and `start`: one position.
 const POSITION: u64 = 2;
@@ -72,12 +72,12 @@ const AWAITED: u32 = 1;
 /// In `references`: one of them.
 const REFERENCE: u32 = 2;
 
-/// What becomes of the signals of a group that is no longer there.
+/// The treatment of the signals of a group that is no longer there.
 pub trait Stealing: Send + Sync + 'static {
-    /// A waiter that may have taken a signal of a later group adds one there.
+    /// True if a waiter that may have taken a signal of a later group adds one there.
     const GIVES_BACK: bool;
-    /// The signals of a group are counted from its first position on, so a late waiter sees that they are not its own
-    /// and takes none. Groups need not be closed.
+    /// True if the signals of a group are counted from its first position on. So a late waiter sees that they are not
+    /// its own and takes none. Groups need not be closed.
     const IS_EXCLUDED: bool;
 }
 
@@ -88,7 +88,7 @@ impl Stealing for GivesBack {
     const IS_EXCLUDED: bool = false;
 }
 
-/// A late waiter may take the signal of a later group, and keeps it: why giving back was there.
+/// A late waiter may take the signal of a later group, and keeps it. This is the reason for giving back.
 pub struct KeepsStolen;
 impl Stealing for KeepsStolen {
     const GIVES_BACK: bool = false;
@@ -120,17 +120,17 @@ pub struct GroupedCondvar<P: Cells, R = GivesBack> {
     _stealing: PhantomData<fn() -> R>,
 }
 
-/// What a waiter finds in its slot.
+/// The offer that a waiter finds in its slot.
 enum Offer {
     /// Its group is closed, or no longer there.
     Over,
-    /// No signal.
+    /// There is no signal.
     Nothing,
-    /// A signal that it may try to take.
+    /// There is a signal that it may try to take.
     Signal,
 }
 
-/// Where a waiter is in the order of arrival, and the slot that its group had when it came.
+/// The position of a waiter in the order of arrival, and the slot that its group had when it came.
 #[derive(Clone, Copy)]
 struct Arrival {
     position: u64,
@@ -174,7 +174,7 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
             seen = signals.load(Relaxed);
         }
     }
-    /// What the signals of its slot, which were `seen`, are to the caller.
+    /// Returns the offer that the signals of its slot, which were `seen`, make to the caller.
     fn offer(&self, me: Arrival, seen: u32) -> Offer {
         if !R::IS_EXCLUDED {
             return match seen {
@@ -194,7 +194,7 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
             Offer::Signal
         }
     }
-    /// What the signals of a group are if there is none, where they are counted from its first position on.
+    /// Returns the value that stands for no signal, if signals of a group are counted from its first position on.
     fn counted_from(start: u64) -> u32 {
         (start & !NEWER) as u32
     }
@@ -223,7 +223,8 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
         !is_over
     }
 
-    /// The caller took a signal, perhaps of a later group that has its slot now. If so, adds one there.
+    /// Gives a signal back after the caller took one, perhaps from a later group that has its slot now. If there is
+    /// such a group, adds a signal there.
     fn give_back(&self, me: Arrival) {
         let start = self.load_start();
         if !Self::has_ended(me, start) || Self::slot_of_newer(start) == me.slot {
@@ -232,11 +233,11 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
         let signals = &self.slots[me.slot].signals;
         // ordering: Relaxed; as above.
         let mut seen = signals.load(Relaxed);
-        // A later turn has waited for all that sleep, so there is nothing to be made good.
+        // A later turn has waited for all waiters that sleep, so there is nothing to give back.
         while self.load_start() == start {
             // ordering: Relaxed; as above.
             let added = || signals.compare_exchange(seen, seen + SIGNAL, Relaxed, Relaxed);
-            // Where the group is being closed all its waiters are about to go.
+            // If the group is being closed, all its waiters are about to go.
             let given = if seen & CLOSED != 0 { Ok(seen) } else { added() };
             match given {
                 Ok(_) => {
@@ -248,7 +249,7 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
         }
     }
 
-    /// A notification for at most `count` threads.
+    /// Notifies at most `count` threads.
     fn notify(&self, count: u32) {
         // ordering: Relaxed; as above.
         if self.waiters.load(Relaxed) == 0 {
@@ -263,7 +264,7 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
             self.signal(older, count);
         }
         if signalled.is_none() || count > 1 {
-            // A turn waits for those that sleep.
+            // A turn waits for the waiters that sleep.
             self.wake(signalled, count);
             signalled = self.turn(next);
             if let Some(slot) = signalled {
@@ -274,8 +275,8 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
         unsafe { self.internal.unlock() };
         self.wake(signalled, count);
     }
-    /// Adds a signal for each waiter that the group in that slot has by its size, but at most `count`. For the owner of
-    /// the internal lock.
+    /// Adds a signal for each waiter that the group in that slot has by its size, but at most `count`. Only the owner
+    /// of the internal lock calls this.
     fn signal(&self, slot: usize, count: u32) {
         let size = self.size_of(slot);
         let added = size.min(count);
@@ -288,8 +289,8 @@ impl<P: FutexPlatform, R: Stealing> GroupedCondvar<P, R> {
             P::futex_wake(&raw const self.slots[slot].signals, count);
         }
     }
-    /// Makes the newer group the older one. Returns its slot, or nothing if no waiter is there. For the owner of the
-    /// internal lock.
+    /// Makes the newer group the older one. Returns its slot, or `None` if no waiter is there. Only the owner of the
+    /// internal lock calls this.
     fn turn(&self, next: u64) -> Option<usize> {
         let (newer, older) = (Self::slot_of_newer(next), 1 - Self::slot_of_newer(next));
         let start = self.load_start();

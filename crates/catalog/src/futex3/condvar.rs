@@ -11,9 +11,9 @@
 //! |---|---|---|
 //! | n | the threads that have read n and released their mutex wait | a notification, to n + 1, which then wakes one of the threads that sleep, or all |
 //!
-//! A waiter reads the number while it owns the mutex, releases the mutex, and sleeps while the number is the same. So a
-//! thread that changes the condition with the mutex held, and notifies during that or later, changes the number after
-//! every waiter that saw the condition before has read it. All accesses are `Relaxed`: the mutex orders them.
+//! A waiter reads the number while it owns the mutex, releases the mutex, and sleeps while the number does not change.
+//! So a thread that changes the condition with the mutex held, and notifies during that or later, changes the number
+//! after every waiter that saw the condition before has read it. All accesses are `Relaxed`: the mutex orders them.
 //!
 //! A notification of all threads wakes all of them at once, and they compete for the mutex. A notification does not
 //! know if a thread waits, so each one is a system call. The number wraps around: a waiter that is not scheduled
@@ -32,7 +32,7 @@ pub struct Futex3Condvar<P: Cells> {
 }
 
 impl<P: ConstCells> Futex3Condvar<P> {
-    /// One on which no thread waits, for statics.
+    /// A condition variable on which no thread waits, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { sequence: ConstZeroed::ZEROED };
 }
@@ -44,13 +44,13 @@ impl<P: FutexPlatform> Default for Futex3Condvar<P> {
 }
 
 impl<P: FutexPlatform> Futex3Condvar<P> {
-    /// One on which no thread waits.
+    /// Returns a condition variable on which no thread waits.
     pub fn new() -> Self {
         Self { sequence: Zeroed::zeroed() }
     }
 
-    /// Releases `mutex`, waits to be notified, and takes `mutex` again. Returns `false` if the deadline has passed
-    /// and no thread was notified meanwhile. May return at any time for no reason.
+    /// Releases `mutex`, waits to be notified, and takes `mutex` again. Returns `false` if the deadline has passed and
+    /// no thread was notified meanwhile. It may return at any time for no reason.
     ///
     /// # Safety
     /// The caller owns `mutex`, and owns it again afterwards.

@@ -1,7 +1,7 @@
 //! `Futex3`: the mutex of one word with three states, whose waiters sleep in the kernel's queue.
 //!
-//! A reference to measure against: many C and Rust libraries have a mutex of this kind (Drepper, "Futexes Are Tricky",
-//! 2003 to 2011, his third mutex). One word:
+//! It is a reference to measure against: many C and Rust libraries have a mutex of this kind (Drepper, "Futexes Are
+//! Tricky", 2003 to 2011, his third mutex). It is one word:
 //!
 //! ```text
 //!  31                                            2 1   0
@@ -17,12 +17,12 @@
 //! | 2 | held, and threads may sleep | the owner, to 0: it wakes one thread then |
 //!
 //! A thread that is about to sleep, or that was woken, writes 2, and owns the lock if it was free. It cannot know
-//! whether other threads sleep, so it takes the lock with state 2. Its release may therefore wake nobody, at the cost
-//! of a system call. State 1 never hides a sleeper: between the release that wakes one of several sleepers and the 2
-//! that this one writes, newcomers may take the lock with state 1, but the woken thread is awake and writes 2.
+//! whether other threads sleep, so it takes the lock with state 2. Its release may therefore wake no thread, at the
+//! cost of a system call. State 1 never hides a sleeper. Between the release that wakes one of several sleepers and the
+//! 2 that this one writes, newcomers may take the lock with state 1. But the woken thread is awake and writes 2.
 //!
-//! `S` says how often a waiter looks at the state before it sleeps, first and after each wake-up: once, as in the
-//! paper ([`NoSpin`]), or 100 times with a pause each, as in several standard libraries ([`Spin100`]). Spinners write
+//! `S` says how often a waiter looks at the state before it sleeps, first and after each wake-up: once, as in the paper
+//! ([`NoSpin`]), or 100 times with a pause each, as in several standard libraries ([`Spin100`]). Spinners write
 //! nothing. A waiter that sees state 2 sleeps at once: other threads sleep, too, and nothing has to be written.
 //!
 //! Fairness: none. The kernel's queue is first come, first served, but a thread that was woken competes with newcomers,
@@ -53,23 +53,23 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 
-/// What these locks ask of the machine.
+/// A platform for these locks.
 pub trait FutexPlatform: Barriers + Sleeping + Clock + Counters {}
 impl<P: Barriers + Sleeping + Clock + Counters> FutexPlatform for P {}
 
-/// How long a waiter spins before it sleeps.
+/// The limit on the spinning of a waiter before it sleeps.
 pub trait SpinLimit: Send + Sync + 'static {
-    /// How often it looks, with a pause after each look; 0 for not at all.
+    /// The number of looks while the waiter spins, with a pause after each look; 0 if it does not spin.
     const LOOKS: u32;
 }
 
-/// It sleeps at once.
+/// The waiter sleeps at once.
 pub struct NoSpin;
 impl SpinLimit for NoSpin {
     const LOOKS: u32 = 0;
 }
 
-/// It looks 100 times.
+/// The waiter looks 100 times.
 pub struct Spin100;
 impl SpinLimit for Spin100 {
     const LOOKS: u32 = 100;
@@ -143,11 +143,12 @@ impl<P: FutexPlatform, S: SpinLimit> Futex3<P, S> {
         self.state.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok()
     }
 
-    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
+    /// Does everything but the first attempt. Returns `true` if the lock is taken, which it always is without a
+    /// deadline.
     #[cold]
     fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {
         let mut seen = self.look();
-        // The one attempt that does not say that threads sleep: no thread has woken the caller.
+        // Only this attempt does not say that threads sleep: no thread has woken the caller.
         if seen == FREE && self.take_free() {
             return true;
         }
@@ -167,8 +168,8 @@ impl<P: FutexPlatform, S: SpinLimit> Futex3<P, S> {
         }
     }
 
-    /// Looks once, or until the lock is free, threads may sleep, or the caller has spun for long enough; the last state
-    /// seen.
+    /// Looks once, or until the lock is free, threads may sleep, or the caller has spun for long enough. Returns the
+    /// last state seen.
     fn look(&self) -> u32 {
         if S::LOOKS == 0 {
             // ordering: Relaxed; only a hint, re-checked at the exchange, or by the kernel.

@@ -1,4 +1,4 @@
-//! What a sequence lock can hold: values that are some words.
+//! The values that a sequence lock can hold: they can be turned into words.
 
 use super::seqlock::Words;
 use core::time::Duration;
@@ -51,7 +51,7 @@ pub trait Record: Copy + Send {
     type Words: Words;
     /// Returns the words of this value.
     fn to_words(self) -> Self::Words;
-    /// Returns the value that has these words. They come from [`to_words`](Self::to_words), always.
+    /// Returns the value that has these words. The words always come from [`to_words`](Self::to_words).
     fn from_words(words: Self::Words) -> Self;
 }
 

@@ -6,9 +6,9 @@ use crate::raw::{Order, RawLock};
 use crate::rwlock::RawRwLock;
 use core::ops::Deref;
 
-/// A raw lock of this crate with guards that may be sent to another thread and dropped there. Those of [`RawMutex`] and
-/// [`RawRwLock`] stay in their thread, as in the standard library: a type that holds a guard says by itself then that
-/// it cannot move. The lock is the same.
+/// A raw lock of this crate with guards that may be sent to another thread and dropped there. The guards of
+/// [`RawMutex`] and [`RawRwLock`] stay in their thread, as in the standard library. Then a type that holds a guard says
+/// by itself that it cannot move. The lock itself is the same.
 ///
 /// ```
 /// # #[cfg(feature = "lock_api")] {
@@ -42,7 +42,7 @@ impl<P: ConstCells, F> Sendable<RawRwLock<P, F>> {
     pub const INIT: Self = Self(RawRwLock::INIT);
 }
 
-/// Locks that do not care who gives them back.
+/// A lock that any thread may give back.
 pub(super) trait Ownerless: RawLock {}
 impl<P: Cells, S> Ownerless for RawMutex<P, S> where Self: RawLock {}
 impl<P: Cells, S> Ownerless for RawFairMutex<P, S> where Self: RawLock {}

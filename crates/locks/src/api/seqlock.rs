@@ -1,4 +1,4 @@
-//! The sequence lock for programs: a value, where the raw lock has words.
+//! The sequence lock for programs. It holds a value; the raw lock holds words.
 
 use super::record::Record;
 #[cfg(all(feature = "std", target_os = "linux"))]
@@ -9,7 +9,7 @@ use crate::raw::RawLock;
 use crate::seqlock::{NEVER_WRITTEN, RawSeqLock};
 use core::fmt;
 
-/// `[u64; N]`. Dispatches to the raw lock with as many words; what is read is `None` before the first write.
+/// An array `[u64; N]`. It dispatches to the raw lock with as many words. A read returns `None` before the first write.
 pub trait Words: Copy {
     type Lock<P: Cells>: Send + Sync;
 
@@ -105,9 +105,10 @@ macro_rules! seq_lock {
         ///
         /// The type parameter `P` is for tests on other platforms. Programs leave it out.
         pub struct SeqLock<T: Record, P: Cells $(= $native)?> {
-            /// Its words count from the first write on.
+            /// The words count after the first write.
             lock: <T::Words as Words>::Lock<P>,
-            /// The value before that. Constants can hold it, but not take it apart: trait methods are not `const`.
+            /// The value before the first write. Constants can hold it, but not take it apart: trait methods are not
+            /// `const`.
             initial: T,
         }
     };
@@ -127,7 +128,7 @@ impl<T: Record> SeqLock<T> {
 }
 
 impl<T: Record, P: QueuePlatform> SeqLock<T, P> {
-    /// As `new`, on any platform.
+    /// As `new`, but on any platform.
     #[doc(hidden)]
     pub fn with_value(value: T) -> Self {
         Self { lock: T::Words::new(), initial: value }

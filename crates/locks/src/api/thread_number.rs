@@ -1,4 +1,4 @@
-//! By what a reentrant mutex knows its owner.
+//! The number by which a reentrant mutex knows its owner.
 
 use crate::platform::ThreadNumbers;
 use core::marker::PhantomData;
@@ -14,7 +14,8 @@ impl<P: ThreadNumbers> ThreadNumber<P> {
     /// It has no state.
     const NEW: Self = Self(PhantomData);
 
-    /// The lowest bits of a thread's number are 0, so two numbers stay different with a bit set there.
+    /// Returns the number of the caller, with a bit set. The lowest bits of a thread's number are 0, so two numbers
+    /// stay different with a bit set there.
     #[inline]
     fn of_caller() -> NonZeroUsize {
         NonZeroUsize::MIN | P::this_thread() as usize

@@ -1,4 +1,4 @@
-//! Time-outs of the raw locks, and what belongs to traits that have them: recursive and upgradable reads.
+//! Time-outs of the raw locks, and the operations whose traits have time-outs: recursive and upgradable reads.
 
 use super::*;
 #[cfg(feature = "lock_api")]
@@ -73,7 +73,7 @@ macro_rules! recursive_04 {
                 self.try_lock_shared_again()
             }
         }
-        // SAFETY: they return `true` exactly if the lock is taken.
+        // SAFETY: the functions return `true` exactly if the lock is taken.
         unsafe impl<P: $platform + ConstCells> v04::RawRwLockRecursiveTimed for $lock {
             fn try_lock_shared_recursive_for(&self, timeout: Duration) -> bool {
                 self.try_lock_shared_again() || self.read_until(deadline_after::<P>(timeout))
@@ -94,7 +94,7 @@ recursive_04! {
 #[cfg(feature = "lock_api")]
 macro_rules! upgradable_04 {
     ($($lock:ty;)+) => {$(
-        // SAFETY: no thread writes while one of them reads, and no two of them read at once.
+        // SAFETY: no thread writes while an upgradable reader reads, and no two upgradable readers read at once.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness> v04::RawRwLockUpgrade for $lock {
             #[inline]
             fn lock_upgradable(&self) {
@@ -106,28 +106,28 @@ macro_rules! upgradable_04 {
             }
             #[inline]
             unsafe fn unlock_upgradable(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::unlock_upgradable(self) };
             }
             #[inline]
             unsafe fn upgrade(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::upgrade(self) };
             }
             #[inline]
             unsafe fn try_upgrade(&self) -> bool {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::try_upgrade(self) }
             }
         }
-        // SAFETY: they give back what the caller holds.
+        // SAFETY: the functions give back what the caller holds.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness> v04::RawRwLockFair for $lock {
             unsafe fn unlock_shared_fair(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is a reader.
                 unsafe { RawRwLock::unlock_shared_fair(self) };
             }
             unsafe fn unlock_exclusive_fair(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller owns the lock.
                 unsafe { self.unlock_fair() };
             }
         }
@@ -136,7 +136,7 @@ macro_rules! upgradable_04 {
             for $lock
         {
             unsafe fn unlock_upgradable_fair(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::unlock_upgradable_fair(self) };
             }
         }
@@ -145,15 +145,15 @@ macro_rules! upgradable_04 {
             for $lock
         {
             unsafe fn downgrade_upgradable(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::downgrade_upgradable(self) };
             }
             unsafe fn downgrade_to_upgradable(&self) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller owns the lock.
                 unsafe { RawRwLock::downgrade_to_upgradable(self) };
             }
         }
-        // SAFETY: they return `true` exactly if the lock is taken, or upgraded.
+        // SAFETY: the functions return `true` exactly if the lock is taken, or upgraded.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness> v04::RawRwLockUpgradeTimed
             for $lock
         {
@@ -164,11 +164,11 @@ macro_rules! upgradable_04 {
                 self.lock_upgradable_until(deadline_at::<P>(timeout))
             }
             unsafe fn try_upgrade_for(&self, timeout: Duration) -> bool {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { self.upgrade_until(deadline_after::<P>(timeout)) }
             }
             unsafe fn try_upgrade_until(&self, timeout: Instant) -> bool {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { self.upgrade_until(deadline_at::<P>(timeout)) }
             }
         }
@@ -183,8 +183,8 @@ upgradable_04! {
 #[cfg(feature = "lock_api_05")]
 macro_rules! upgradable_05 {
     ($($lock:ty, $guard:ty;)+) => {$(
-        // SAFETY: no thread writes while one of them reads, and no two of them read at once; forgetting a guard
-        // only leaves the lock locked; nothing unwinds.
+        // SAFETY: no thread writes while an upgradable reader reads, and no two upgradable readers read at once. To
+        // forget a guard only leaves the lock locked. Nothing unwinds.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness> v05::RawRwLockUpgrade
             for $lock
         {
@@ -201,31 +201,31 @@ macro_rules! upgradable_05 {
             }
             #[inline]
             unsafe fn unlock_upgradable(&self, _guard: $guard) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::unlock_upgradable(self) };
             }
             #[inline]
             unsafe fn upgrade(&self, guard: $guard) -> $guard {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::upgrade(self) };
                 guard
             }
             #[inline]
             unsafe fn try_upgrade(&self, guard: $guard) -> Result<$guard, $guard> {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 if unsafe { RawRwLock::try_upgrade(self) } { Ok(guard) } else { Err(guard) }
             }
         }
-        // SAFETY: they give back what the caller holds.
+        // SAFETY: the functions give back what the caller holds.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness> v05::RawRwLockFair
             for $lock
         {
             unsafe fn unlock_shared_fair(&self, _guard: $guard) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is a reader.
                 unsafe { RawRwLock::unlock_shared_fair(self) };
             }
             unsafe fn unlock_exclusive_fair(&self, _guard: $guard) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller owns the lock.
                 unsafe { self.unlock_fair() };
             }
         }
@@ -234,7 +234,7 @@ macro_rules! upgradable_05 {
             v05::RawRwLockUpgradeFair for $lock
         {
             unsafe fn unlock_upgradable_fair(&self, _guard: $guard) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::unlock_upgradable_fair(self) };
             }
         }
@@ -243,17 +243,17 @@ macro_rules! upgradable_05 {
             v05::RawRwLockUpgradeDowngrade for $lock
         {
             unsafe fn downgrade_upgradable(&self, guard: $guard) -> $guard {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 unsafe { RawRwLock::downgrade_upgradable(self) };
                 guard
             }
             unsafe fn downgrade_to_upgradable(&self, guard: $guard) -> $guard {
-                // SAFETY: the caller's.
+                // SAFETY: the caller owns the lock.
                 unsafe { RawRwLock::downgrade_to_upgradable(self) };
                 guard
             }
         }
-        // SAFETY: they return a guard exactly if the lock is taken, and say whether it is upgraded.
+        // SAFETY: the functions return a guard exactly if the lock is taken, and say if it is upgraded.
         unsafe impl<P: ParkPlatform + ConstCells, F: Fairness>
             v05::RawRwLockUpgradeTimed for $lock
         {
@@ -268,7 +268,7 @@ macro_rules! upgradable_05 {
                 guard: $guard,
                 timeout: Duration,
             ) -> Result<$guard, $guard> {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 let is_ours = unsafe { self.upgrade_until(deadline_after::<P>(timeout)) };
                 if is_ours { Ok(guard) } else { Err(guard) }
             }
@@ -277,7 +277,7 @@ macro_rules! upgradable_05 {
                 guard: $guard,
                 timeout: Instant,
             ) -> Result<$guard, $guard> {
-                // SAFETY: the caller's.
+                // SAFETY: the caller is the upgradable reader.
                 let is_ours = unsafe { self.upgrade_until(deadline_at::<P>(timeout)) };
                 if is_ours { Ok(guard) } else { Err(guard) }
             }

@@ -1,4 +1,4 @@
-//! The state of a condition variable: what is in it, and what becomes of it. The module above has the table.
+//! The state of a condition variable: its parts, and how it changes. The module above has the table.
 
 pub(super) const PERMIT: u64 = 1;
 pub(super) const PERMITS: u64 = GROUP - PERMIT;
@@ -13,7 +13,7 @@ pub(super) const NEWER: u64 = 1 << 50;
 pub(super) const NEWERS: u64 = AWAKE - NEWER;
 pub(super) const AWAKE: u64 = 1 << 63;
 
-/// What the state says to a waiter.
+/// The meaning of the state for a waiter.
 pub(super) enum Verdict {
     /// It was not notified.
     Waits,
@@ -27,7 +27,7 @@ pub(super) fn group_of(state: u64) -> u32 {
     ((state & GROUPS) / GROUP) as u32
 }
 
-/// How many threads wait that were not notified.
+/// Returns how many threads wait that were not notified.
 pub(super) fn waiters(state: u64) -> u32 {
     ((state & OLDERS) / OLDER + (state & NEWERS) / NEWER) as u32
 }
@@ -36,7 +36,7 @@ pub(super) fn next_group(state: u64) -> u64 {
     state & !GROUPS | (state + GROUP) & GROUPS
 }
 
-/// The state with one more waiter, and its group; nothing if there is no room.
+/// Returns the state with one more waiter, and the group of that waiter. Returns `None` if there is no room.
 pub(super) fn joined(state: u64, may_look: bool) -> Option<(u64, u32)> {
     let may_join = state & (PERMITS | NEWERS) == 0 && state & OLDERS != OLDERS;
     let (next, is_older) = if state & OLDERS == 0 {
@@ -52,8 +52,8 @@ pub(super) fn joined(state: u64, may_look: bool) -> Option<(u64, u32)> {
     Some((next | looks, group_of(if is_older { next } else { next_group(next) })))
 }
 
-/// The state when a waiter has left the older group, or was notified. If that was the last, the newer group is the
-/// older one now, and if there is none no thread waits.
+/// Returns the state after a waiter has left the older group, or was notified. If that was the last one of the group,
+/// the newer group is the older one now. If there is no newer group, no thread waits.
 pub(super) fn settled(state: u64) -> u64 {
     if state & OLDERS != 0 {
         return state;

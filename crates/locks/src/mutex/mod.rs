@@ -22,29 +22,29 @@ pub(crate) use wait::WokenHow;
 const HELD: u32 = 1;
 /// A thread may sleep that was not woken before.
 const SLEEPERS: u32 = 2;
-/// A thread that was woken sleeps again, or somebody has to be woken for another reason.
+/// A thread that was woken sleeps again, or a thread has to be woken for another reason.
 const WOKEN: u32 = 4;
 /// The kind of a sleeper that was not woken before.
 pub(crate) const SLEEPER_KIND: u32 = 1;
-/// The kind of one that was: it is woken first.
+/// The kind of a sleeper that was woken before: it is woken first.
 pub(crate) const WOKEN_KIND: u32 = 2;
 
-/// A mutex for programs: 8 bytes, zero is unlocked; its waiters spin for a moment and sleep then.
+/// A mutex for programs. It has 8 bytes, and zero is unlocked. Its waiters spin for a moment, then sleep.
 ///
-/// `S` is the order in which they spin. `B` stands between the two words: a program may have other things there, and
-/// the mutex does not use it. Fairness bound and costs are in the module's documentation; `unlock` does not touch the
-/// lock after its releasing store, so the next owner may free it.
+/// `S` is the order in which waiters spin. `B` stands between the two words: a program may have other things there, and
+/// the mutex does not use it. The module's documentation has the fairness bound and the costs. `unlock` does not touch
+/// the lock after its releasing store, so the next owner may free it.
 #[repr(C)]
 pub struct RawMutex<P: Cells, S = Fifo, B = ()> {
-    /// Sleepers sleep on it; see the module's documentation.
+    /// The word on which sleepers sleep; see the module's documentation.
     state: P::U32,
     between: B,
-    /// The newest of those that spin in the queue, in the upper half; the lower half is 0.
+    /// The newest spinner of the queue, in the upper half. The lower half is 0.
     spinners: P::Word,
     _succession: PhantomData<fn() -> S>,
 }
 
-/// What may stand between the words of a mutex. In a mutex of zeroes it is all zeroes, too.
+/// A value that may stand between the words of a mutex. In a mutex of zeroes it is all zeroes, too.
 pub trait Between: Default + Send + Sync + 'static {}
 impl<B: Default + Send + Sync + 'static> Between for B {}
 
@@ -108,12 +108,13 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
         said_in::<P>(self.state.load(Relaxed)) & (HELD | GIVEN) != 0
     }
     fn word_is_legal(word: u32) -> bool {
-        // Of the spinners: the state is not a lock word of the queued spinlock's kind.
+        // This is the word of the spinners. The state is not a lock word of the queued spinlock's kind.
         word & 0xffff == 0
     }
 }
 
-/// A release by a store may have overwritten what sleepers said. The lock may no longer exist.
+/// Wakes a thread after a release by a store, which may have overwritten what sleepers said. The lock may no longer
+/// exist.
 #[cold]
 fn wake_late<P: ParkPlatform>(address: *const P::U32) {
     P::count(Event::mutex_wake);
@@ -121,8 +122,8 @@ fn wake_late<P: ParkPlatform>(address: *const P::U32) {
 }
 
 impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
-    /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a little
-    /// longer where it spins at that moment.
+    /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. It may return a little
+    /// later than that, if it spins when the time comes.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         self.take_free() || self.lock_slowpath(Some(deadline_ns))
@@ -137,7 +138,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         unsafe { self.unlock_fair_told() };
     }
 
-    /// The same. Returns `true` if the lock is given to a thread.
+    /// As [`unlock_fair`](Self::unlock_fair), but returns `true` if the lock is given to a thread.
     ///
     /// # Safety
     /// The caller holds the lock.
@@ -178,7 +179,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         false
     }
 
-    /// Says that the lock, which the caller holds, is for a waiter that the caller is about to wake; what it said.
+    /// Says in the word that the lock, which the caller holds, is for a waiter that the caller is about to wake.
+    /// Returns what the word said before.
     fn mark_given(&self) -> u32 {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
@@ -236,7 +238,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         is_held_only
     }
 
-    /// Takes the lock if it is free and not reserved, and leaves what the word says about sleepers.
+    /// Takes the lock if it is free and not reserved, and keeps what the word says about sleepers. Returns `true` if it
+    /// did.
     fn take_unreserved(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let seen = self.state.load(Relaxed);
@@ -247,9 +250,9 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
             && self.state.compare_exchange(seen, said | HELD, Acquire, Relaxed).is_ok()
     }
 
-    /// Takes the lock if no thread holds it and it is not given to one, also if it is reserved, and leaves what the
-    /// word says. So it stays reserved for the waiters that were woken: a release wakes the one that goes to sleep
-    /// meanwhile.
+    /// Takes the lock if no thread holds it and it is not given to one, even if it is reserved. Keeps what the word
+    /// says. So the lock stays reserved for the waiters that were woken: a release wakes the one that goes to sleep
+    /// meanwhile. Returns `true` if it did.
     fn attempt(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.state.load(Relaxed);
@@ -267,7 +270,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// A release where a thread may sleep.
+    /// Releases the lock where a thread may sleep.
     fn unlock_restless(&self, mark: Mark<P>) {
         let address = &raw const self.state;
         let said = self.release(0).unwrap_or_default() & !HELD;
@@ -290,8 +293,9 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// Releases the lock, for threads that were woken only if it is reserved or `given` says so; what it said before.
-    /// Returns `None`, with the lock held, if the word does not say `given`, too.
+    /// Releases the lock and returns what its word said before. If the lock is reserved, or `given` says so, only
+    /// threads that were woken may take it then. Returns `None`, with the lock held, if the word does not say `given`,
+    /// too.
     #[inline(always)]
     fn release(&self, given: u32) -> Option<u32> {
         // A waiter may have gone to sleep since the wake-up, and the woken one need not see it in the mark.
@@ -313,7 +317,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// Wakes a thread that sleeps for the lock at that address: one that was woken before if there is one, but
+    /// Wakes a thread that sleeps for the lock at that address. It wakes one that was woken before if there is one, but
     /// sometimes the one that has slept longest. Returns `true` if it did. The lock may no longer exist.
     fn wake(address: *const P::U32, mark: Mark<P>, said: u32) -> bool {
         P::count(Event::mutex_wake);
@@ -322,7 +326,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
             || P::futex_wake_only(SLEEPER_KIND | WOKEN_KIND, address, 1) > 0
     }
 
-    /// Makes the mark of this lock quiet if nobody sleeps, so that a checker need not wait for that.
+    /// Makes the mark of this lock quiet if no thread sleeps, so that a checker need not wait for that.
     pub fn calm(&self) {
         Mark::<P>::of(&self.state).calm();
     }
@@ -331,13 +335,13 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         Mark::<P>::of(&self.state).is_shared_with(Mark::of(&other.state))
     }
 
-    /// What stands between the words.
+    /// Returns what stands between the words.
     #[inline(always)]
     pub fn between(&self) -> &B {
         &self.between
     }
 
-    /// The word that sleepers sleep on, which names the lock.
+    /// Returns the word that sleepers sleep on, which names the lock.
     pub(crate) fn state(&self) -> &P::U32 {
         &self.state
     }

@@ -10,15 +10,16 @@ use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
 use crate::queue::{NodeId, Patience, QNode, SPIN_NS, UNTIL_OVER, look_for_grant, wait_for_link};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+/// The time that a free lock stays reserved for a thread that does not take it: a few wake-ups.
 const RESERVED_NS: u64 = 50_000;
-/// How long a spinner waits to become the head, awake: the turns of some heads that had a CPU.
+/// The time that a spinner waits awake to become the head: the turns of some heads that had a CPU.
 const QUEUED_NS: u64 = 4 * SPIN_NS;
-/// How long it naps after that, before it looks again.
+/// The time that it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
 
 impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
-    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline.
+    /// Takes the lock after the first attempt has failed. Returns `true` if it is taken. Without a deadline it always
+    /// is.
     #[cold]
     pub(super) fn lock_slowpath(&self, deadline_ns: Option<u64>) -> bool {
         if P::has_forked() {
@@ -28,8 +29,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
             || self.sleep(deadline_ns, WokenHow::No, None)
     }
 
-    /// Competes for the lock without a place in the queue. Returns `true` if it is taken. Not while others spin in the
-    /// queue.
+    /// Competes for the lock without a place in the queue, while no other thread spins in the queue. Returns `true` if
+    /// it is taken.
     fn barge(&self) -> bool {
         // ordering: Relaxed; only a hint.
         let has_queue = || self.spinners.load(Relaxed) != 0;
@@ -37,7 +38,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 
     /// Looks again and again if the lock is free, with pauses that double, until the caller's patience is over or
-    /// `stops`. Returns `true` if it is taken.
+    /// `stops` returns `true`. Returns `true` if the lock is taken.
     fn compete(&self, mut patience: Patience<P>, stops: impl Fn() -> bool) -> bool {
         while !stops() {
             if self.take_when_free(|| patience.pause() || stops()) {
@@ -50,15 +51,15 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         false
     }
 
-    /// Lets another thread run that wants this CPU, which may be the owner, and tries to take the lock then, once.
-    /// Returns `true` if it is taken.
+    /// Lets another thread run that wants this CPU, which may be the owner. Then tries to take the lock, once. Returns
+    /// `true` if it is taken.
     fn take_after_others(&self) -> bool {
         P::yield_cpu();
         self.take_unreserved()
     }
 
-    /// Looks for the lock to be free until a pause says that it is over, and tries to take it then, once. Returns
-    /// `true` if it is taken. A reservation that no thread uses ends here.
+    /// Waits until the lock is free or `pause` says that the time is over. If it is free, tries to take it, once.
+    /// Returns `true` if it is taken. A reservation that no thread uses ends here.
     fn take_when_free(&self, mut pause: impl FnMut() -> bool) -> bool {
         let is_free = |seen| said_in::<P>(seen) & (HELD | GIVEN) == 0;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
@@ -69,8 +70,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// Takes a lock that is reserved and free for as long as one may be, and ends the reservation: the thread that
-    /// made it has no CPU, and makes it again when it runs.
+    /// Takes a lock that has been reserved and free for as long as a lock may be, and ends the reservation. The thread
+    /// that made it has no CPU, and makes it again when it runs. Returns `true` if the lock is taken.
     #[cold]
     fn take_abandoned(&self) -> bool {
         let is_used = |seen| said_in::<P>(seen) & (HELD | KEPT) != RESERVED;
@@ -85,8 +86,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         self.state.compare_exchange(seen, held, Acquire, Relaxed).is_ok()
     }
 
-    /// Spins in the queue, if there are a place and a node, and competes at its head. Returns `true` if the lock is
-    /// taken.
+    /// Spins in the queue, if there are a place and a node, and competes at the head of the queue. Returns `true` if
+    /// the lock is taken.
     fn spin(&self) -> bool {
         if !P::begin_spinning() {
             return self.take_after_others();
@@ -94,7 +95,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         let id = P::claim_node();
         let is_ours = id.is_some_and(|id| self.spin_as(id));
         if let Some(id) = id {
-            // SAFETY: claimed above. Nobody reaches the node any more: it has left the queue.
+            // SAFETY: the node was claimed above. No thread reaches it, because it has left the queue.
             unsafe { P::release_node(id) };
         } else {
             P::count(Event::lock_no_node);
@@ -145,8 +146,8 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 }
 
-/// Waits to become the head; what was granted. Nobody may leave the queue but its head, so one who waits
-/// behind a thread without a CPU naps: it does not keep that one from running.
+/// Waits to become the head. Returns what was granted. Only the head may leave the queue. So a spinner that waits
+/// behind a thread without a CPU naps, and does not keep that thread from running.
 fn wait_in_queue<P: ParkPlatform>(me: &QNode<P>) -> u32 {
     let bound = Bound::nanoseconds(QUEUED_NS);
     loop {

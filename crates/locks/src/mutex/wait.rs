@@ -9,23 +9,23 @@ use crate::qspinlock::Succession;
 use crate::queue::Patience;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long a thread that was woken competes before it reserves the lock.
+/// The time that a woken thread competes before it reserves the lock.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 
-/// What a waiter is.
+/// A way in which a waiter was woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WokenHow {
     /// It has not been woken.
     No,
-    /// It was woken by a release of the lock, or as one of several that were notified at once: it says in the lock
-    /// that others sleep.
+    /// It was woken by a release of the lock, or as one of several that were notified at once. It says in the lock that
+    /// others sleep.
     OfMany,
-    /// It was notified alone: another thread says so.
+    /// It was notified alone. Another thread says in the lock that others sleep.
     Alone,
 }
 
 impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
-    /// As `lock`, asleep at once where that waits, so that a checker need not wait for that.
+    /// As `lock`, but a thread that has to wait sleeps at once, so that a checker need not wait for that.
     pub fn lock_asleep(&self) {
         if !self.take_free() {
             self.sleep(None, WokenHow::No, None);
@@ -33,7 +33,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 
     /// Sleeps until the lock is taken or the deadline has passed. Returns `true` if it is taken. A caller that was a
-    /// waiter on a condition variable passes how it was counted then.
+    /// waiter on a condition variable passes in `as_waiter` how it was counted there.
     pub(crate) fn sleep(
         &self,
         deadline_ns: Option<u64>,
@@ -68,7 +68,7 @@ struct SleepingWaiter<'a, P: ParkPlatform, S, B> {
     as_waiter: Option<Counted>,
     as_sleeper: Option<Counted>,
     woken: WokenHow,
-    /// When it was first woken.
+    /// The time at which it was first woken.
     since_ns: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
                 return true;
             }
             if is_over() {
-                // A woken waiter was not kept out.
+                // A woken waiter was not kept out, so an attempt takes no more than it did.
                 return self.woken == WokenHow::No && self.mutex.attempt();
             }
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
@@ -94,7 +94,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             let Some(seen) = self.announce(bit | reserves) else { continue };
             P::count(Event::mutex_sleep);
             let is_woken = P::futex_wait_as(kind, &self.mutex.state, seen, deadline_ns);
-            // If it did not sleep, a release was faster, and has found nobody to wake.
+            // If it did not sleep, a release was faster, and has found no thread to wake.
             let is_too_late = self.woken == WokenHow::No && !is_over();
             if is_woken || is_too_late {
                 self.woken = WokenHow::OfMany;
@@ -102,7 +102,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         }
     }
 
-    /// Says in the lock that the caller sleeps; what it says now. Nothing if the caller could take the lock.
+    /// Says in the lock that the caller sleeps. Returns what the lock says now, or `None` if the caller could take it.
     fn announce(&self, bits: u32) -> Option<u32> {
         let state = &self.mutex.state;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -117,7 +117,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             }
             let next = word_of::<P>(said | bits);
             // held -> held, and a thread sleeps
-            // ordering: Relaxed; what a woken thread has to see of the caller it sees by law S9. On failure Relaxed:
+            // ordering: Relaxed; a woken thread sees by law S9 what it has to see of the caller. On failure Relaxed:
             // only a hint, re-checked.
             match state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) => return Some(next),
@@ -126,13 +126,13 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         }
     }
 
-    /// Returns `true` if the caller may take a lock that says this.
+    /// Returns `true` if the caller may take a lock that says `said`.
     fn may_take(&self, said: u32) -> bool {
         let is_for_others = said & KEPT != 0 && self.woken == WokenHow::No;
         said & HELD == 0 && !is_for_others
     }
 
-    /// Tries to take the lock: for a moment if it was woken, otherwise once.
+    /// Tries to take the lock: for a moment if the caller was woken, otherwise once. Returns `true` if it did.
     fn compete(&mut self) -> bool {
         if self.woken == WokenHow::No {
             return self.take();
@@ -162,19 +162,19 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         let is_taken = state.compare_exchange(seen, held, Acquire, Relaxed).is_ok();
         let says_so = is_taken && self.woken == WokenHow::OfMany;
         if says_so && self.mark.has_others([self.as_waiter, self.as_sleeper]) {
-            // held -> held, and somebody sleeps
+            // held -> held, and a thread sleeps
             // ordering: Relaxed; nothing is read through it.
             state.fetch_or(SLEEPERS, Relaxed);
         }
         is_taken
     }
 
-    /// Returns `true` if it was woken so long ago that nobody may overtake it any more.
+    /// Returns `true` if the caller was woken so long ago that no thread may overtake it from now on.
     fn is_overdue(&self) -> bool {
         self.since_ns.is_some_and(|since_ns| P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS)
     }
 
-    /// Passes on what the caller was woken for, and its reservation.
+    /// Passes on what the caller was woken for, and ends its reservation.
     #[cold]
     fn give_up(&self) {
         if self.woken == WokenHow::No {
@@ -187,7 +187,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             let said = said_in::<P>(seen);
             let is_held = said & HELD != 0;
             let next = if is_held { said & !KEPT | WOKEN } else { 0 };
-            // held -> held, and somebody has to be woken; free -> free
+            // held -> held, and a thread has to be woken; free -> free
             // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
             match state.compare_exchange(seen, next, Relaxed, Relaxed) {
                 Ok(_) if is_held => return,

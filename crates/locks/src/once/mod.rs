@@ -17,10 +17,10 @@ const RUNNING: u32 = 2;
 const DONE: u32 = 3;
 /// The bits of the state.
 const STATE: u32 = 3;
-/// A thread sleeps.
+/// A thread may sleep.
 const SLEEPER: u32 = 1 << 2;
 
-/// What locks ask of the machine whose waiters spin for a moment and sleep then, and are all woken at once.
+/// The platform of locks whose waiters spin for a moment, then sleep, and are all woken at once.
 pub trait EventPlatform: QueuePlatform + SchedulerHints + Sleeping {}
 impl<P: QueuePlatform + SchedulerHints + Sleeping> EventPlatform for P {}
 
@@ -30,7 +30,7 @@ pub struct RawOnce<P: Cells> {
     word: P::U32,
 }
 
-/// How far a [`RawOnce`] is.
+/// The progress of a [`RawOnce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnceProgress {
     /// No thread has begun.
@@ -43,18 +43,18 @@ pub enum OnceProgress {
     Done,
 }
 
-/// What a thread finds that wants to begin.
+/// The answer to a thread that wants to begin.
 pub enum Begun<'a, P: EventPlatform> {
-    /// It has begun.
+    /// The thread has begun.
     Ours(Running<'a, P>),
     /// It is done.
     Done,
-    /// The last thread that began has given up, and the caller does not begin then.
+    /// The last thread that began has given up. The caller does not begin.
     Poisoned,
 }
 
 impl<P: ConstCells> RawOnce<P> {
-    /// A new one, for statics.
+    /// A new once, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self { word: ConstZeroed::ZEROED };
 }
@@ -69,15 +69,15 @@ const fn progress_of(word: u32) -> OnceProgress {
 }
 
 impl<P: Cells> RawOnce<P> {
-    /// A new one, on any platform.
+    /// Returns a new once, on any platform.
     pub fn new() -> Self {
         Self { word: Zeroed::zeroed() }
     }
-    /// How far it is. Acquires what was done by the thread that made it so.
+    /// Returns how far it is. Acquires what the thread did that made it so.
     pub fn progress(&self) -> OnceProgress {
         progress_of(self.look())
     }
-    /// Returns `true` if it is done. Acquires what was done, then.
+    /// Returns `true` if it is done. Then it acquires what was done.
     #[inline(always)]
     pub fn is_done(&self) -> bool {
         self.look() == DONE
@@ -96,7 +96,7 @@ impl<P: Cells> Default for RawOnce<P> {
 }
 
 impl<P: EventPlatform> RawOnce<P> {
-    /// Begins, unless it is done. Waits while another thread has begun. After a thread that has given up it begins only
+    /// Begins, unless it is done. Waits while another thread has begun. After a thread has given up, this begins only
     /// if `takes_poisoned`.
     #[cold]
     pub fn begin(&self, takes_poisoned: bool) -> Begun<'_, P> {
@@ -131,7 +131,7 @@ impl<P: EventPlatform> RawOnce<P> {
         }
     }
 
-    /// Begins if the word is still `seen`, in which no thread has begun. Returns `true` if it did.
+    /// Begins if the word is still `seen`, in which no closure runs. Returns `true` if it did.
     fn take(&self, seen: u32) -> bool {
         let next = seen & SLEEPER | RUNNING;
         // (new or poisoned, s) -> (running, s)
@@ -139,7 +139,7 @@ impl<P: EventPlatform> RawOnce<P> {
         self.word.compare_exchange(seen, next, Acquire, Relaxed).is_ok()
     }
 
-    /// Ends what the caller has begun, and wakes all who sleep.
+    /// Ends what the caller has begun, and wakes all threads that sleep.
     fn end(&self, state: u32) {
         let address = &raw const self.word;
         // (running, s) -> (done or poisoned, 0), after which the word may no longer exist.
@@ -150,7 +150,7 @@ impl<P: EventPlatform> RawOnce<P> {
         }
     }
 
-    /// Waits while it is as far as `waits` says; the first word seen that is not.
+    /// Waits while `waits` returns `true` for how far it is. Returns the first word for which it does not.
     #[cold]
     fn wait_while(&self, waits: impl Fn(OnceProgress) -> bool) -> u32 {
         self.spin(&waits);
@@ -183,18 +183,19 @@ impl<P: EventPlatform> RawOnce<P> {
     }
 }
 
-/// The right to end what the caller has begun. Dropped, as by a panic, it gives up: the once is poisoned.
+/// The right to end what the caller has begun. If it is dropped, as by a panic, the caller gives up: the once is
+/// poisoned.
 pub struct Running<'a, P: EventPlatform> {
     once: &'a RawOnce<P>,
     was_poisoned: bool,
 }
 
 impl<P: EventPlatform> Running<'_, P> {
-    /// Returns `true` if the last thread that began before has given up.
+    /// Returns `true` if the last thread that began before this one has given up.
     pub fn was_poisoned(&self) -> bool {
         self.was_poisoned
     }
-    /// Says that it is done.
+    /// Ends what the caller has begun: it is done.
     pub fn complete(self) {
         let once = self.once;
         core::mem::forget(self);

@@ -4,7 +4,7 @@ use super::{Begun, EventPlatform, OnceProgress, POISONED, RUNNING, RawOnce, STAT
 use crate::platform::barrier_before_look;
 use crate::raw::{Order, RawLock, Schedules};
 
-/// Owning it is having begun. An owner that unlocks gives up, so it is never done.
+/// A lock whose owner is the thread that has begun. An owner that unlocks gives up, so the once is never done.
 pub struct OnceMutex<P: EventPlatform> {
     once: RawOnce<P>,
 }

@@ -12,20 +12,22 @@ use crate::tunables::Tunable;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Readers use slots.
+/// If this bit is set, readers use slots.
 const ON: u64 = 1;
 
 /// After this many reads with no write between them, readers use slots.
 const CALM_READS: u32 = 1 << 12;
-/// What it takes grows by that, in bits, each time a writer ends it, ...
+/// Each time a writer ends the use of slots, their next use takes more reads. The number of reads grows by this many
+/// bits, so it is four times as large.
 const GROWTH: u32 = 2;
-/// ... up to this many times.
+/// The number of reads grows this many times at most.
 const GROWTH_MAX: u32 = 4;
 
-/// Reads of the lock beneath since the last write in the lower bits, and above how often writers have ended the use of
-/// slots, up to [`GROWTH_MAX`]. It paces and guards nothing: counts may be lost.
+/// Two counts in one word. The lower bits count the reads of the lock beneath since the last write. The upper bits
+/// count how many times writers have ended the use of slots, up to [`GROWTH_MAX`]. The counts only set the pace and
+/// guard nothing, so some may be lost.
 struct Tally(Private);
-/// The bits of the reads.
+/// The number of bits that count reads.
 const CALM_BITS: u32 = 28;
 
 impl Tally {
@@ -43,25 +45,25 @@ impl Tally {
         // ordering: Relaxed; nothing is read through it.
         self.0.store(calm & ((1 << CALM_BITS) - 1) | ended << CALM_BITS, Relaxed);
     }
-    /// One more read; how many it is since the last write.
+    /// Counts one more read. Returns the number of reads since the last write.
     #[inline(always)]
     fn count_read(&self) -> u32 {
         let (calm, ended) = self.get();
         self.set(calm + 1, ended);
         calm + 1
     }
-    /// Somebody writes.
+    /// Begins to count reads anew, because a thread writes.
     #[inline(always)]
     fn end_calm(&self) {
         self.set(0, self.get().1);
     }
-    /// Somebody who writes ends the use of slots.
+    /// Counts that a writer ends the use of slots.
     fn end_slots(&self) {
         self.set(0, (self.get().1 + 1).min(GROWTH_MAX));
     }
 }
 
-/// Where a thread reads.
+/// The place in which a thread reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadIn {
     /// In its slot.
@@ -70,16 +72,16 @@ pub enum ReadIn {
     Beneath,
 }
 
-/// A reader-writer lock for programs that is read nearly always: 16 bytes, zero is unlocked.
+/// A reader-writer lock for programs that is nearly always read. It has 16 bytes, and zero is unlocked.
 ///
-/// Fairness, costs and orderings are in the module's documentation.
+/// The module's documentation has the fairness, the costs and the orderings.
 #[repr(C)]
 pub struct RawPercpuRwLock<P: Cells> {
     beneath: RawRwLock<P>,
-    /// Written by those who have just written the line of the lock beneath.
+    /// Written by threads that have just written the cache line of the lock beneath.
     pace: Tally,
-    /// The number by which slots name the lock, in all bits but the lowest, and whether readers use them. 0: it has no
-    /// number yet.
+    /// The number by which slots name the lock, in all bits but the lowest. The lowest bit says if readers use slots. 0
+    /// means that the lock has no number yet.
     mode: P::U64,
 }
 
@@ -115,7 +117,7 @@ impl<P: ReaderPlatform> RawLock for RawPercpuRwLock<P> {
             return false;
         }
         if self.uses_slots() && !self.try_end_slots() {
-            // SAFETY: taken above.
+            // SAFETY: the lock beneath was taken above.
             unsafe { self.beneath.unlock() };
             return false;
         }
@@ -149,32 +151,33 @@ impl<P: ReaderPlatform> RawLock for RawPercpuRwLock<P> {
     }
     fn is_locked(&self) -> bool {
         barrier_before_look::<P, _>(&self.mode);
-        // Where slots are not used nobody is in one but while a writer that owns the lock beneath waits for that.
+        // If slots are not used, a thread is in one only while a writer owns the lock beneath and waits for that
+        // thread.
         self.beneath.is_locked() || self.uses_slots() && !self.has_no_slots()
     }
 }
 
 impl<P: ReaderPlatform> RawPercpuRwLock<P> {
-    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
-    /// little longer where it spins at that moment.
+    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. It may
+    /// return a little later than that, if it spins when the time comes.
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         if !self.beneath.lock_until(deadline_ns) {
             return false;
         }
         let is_ours = self.begin_write(Some(deadline_ns));
         if !is_ours {
-            // SAFETY: taken above.
+            // SAFETY: the lock beneath was taken above.
             unsafe { self.beneath.unlock() };
         }
         is_ours
     }
 
-    /// As [`lock_until`](Self::lock_until), as a reader.
+    /// As [`lock_until`](Self::lock_until), but takes the lock as a reader.
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_shared_in_until(deadline_ns).is_some()
     }
 
-    /// Takes the lock as a reader, and says where.
+    /// Takes the lock as a reader. Returns where it reads.
     #[inline]
     pub fn lock_shared_in(&self) -> ReadIn {
         match self.read_in_slot() {
@@ -183,7 +186,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
     }
 
-    /// As [`lock_shared_in`](Self::lock_shared_in). Returns `None` if one more reader cannot be counted.
+    /// As [`lock_shared_in`](Self::lock_shared_in), but returns `None` if one more reader cannot be counted.
     #[inline]
     pub fn lock_shared_in_unless_full(&self) -> Option<ReadIn> {
         match self.read_in_slot() {
@@ -192,15 +195,16 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
     }
 
-    /// Returns `true` if as many readers hold the lock as can be counted. Stale when it is returned, and
-    /// acquires nothing.
+    /// Returns `true` if as many readers hold the lock as can be counted. The answer may be stale when it is returned,
+    /// and acquires nothing.
     #[cold]
     pub fn is_full(&self) -> bool {
         let is_full = |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).is_full(name));
         self.beneath.is_full() || self.name().is_some_and(is_full)
     }
 
-    /// The same before `deadline_ns` of the platform's clock, or not at all.
+    /// As [`lock_shared_in`](Self::lock_shared_in), but only before `deadline_ns` of the platform's clock. Returns
+    /// `None` if it did not take the lock.
     pub fn lock_shared_in_until(&self, deadline_ns: u64) -> Option<ReadIn> {
         match self.read_in_slot() {
             true => Some(ReadIn::Slot),
@@ -208,15 +212,17 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
     }
 
-    /// Takes the lock as a reader if it is not reserved for a thread that waits: the first step of a thread that waits
-    /// then. Returns `true` if it did. [`try_lock_shared`](RawLock::try_lock_shared) takes more: it cannot wait.
+    /// Takes the lock as a reader if it is not reserved for a waiter. Returns `true` if it did. This is the first step
+    /// of a thread that waits afterwards. [`try_lock_shared`](RawLock::try_lock_shared) may also take a reserved lock,
+    /// because it cannot wait.
     #[inline]
     pub fn take_shared_unreserved(&self) -> bool {
         self.read_in_slot()
             || self.beneath.take_shared_unreserved() && self.count_read() == ReadIn::Beneath
     }
 
-    /// As [`lock_shared_in`](Self::lock_shared_in), if that needs no waiting.
+    /// As [`lock_shared_in`](Self::lock_shared_in), but only if that needs no waiting. Returns `None` if it did not
+    /// take the lock.
     #[inline]
     pub fn try_lock_shared_in(&self) -> Option<ReadIn> {
         if self.read_in_slot() || self.read_again() {
@@ -226,13 +232,13 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         is_ours.then(|| self.count_read())
     }
 
-    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
-    /// for a thread that is a reader already.
+    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting.
+    /// It is for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.read_in_slot() || self.read_again() || self.beneath.try_lock_shared_again()
     }
 
-    /// Gives back what the calling thread took in that place.
+    /// Gives back the lock, which the calling thread reads in that place.
     ///
     /// # Safety
     /// The caller is a reader of the lock, and was told `read` when it became one.
@@ -247,8 +253,8 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
     }
 
-    /// Returns `true` if a writer holds the lock or waits for readers in slots. Stale when it is returned, and acquires
-    /// nothing.
+    /// Returns `true` if a writer holds the lock or waits for readers in slots. The answer may be stale when it is
+    /// returned, and acquires nothing.
     pub fn is_owned(&self) -> bool {
         self.beneath.is_owned()
     }
@@ -258,7 +264,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         !self.is_locked() && self.beneath.is_untouched()
     }
 
-    /// What slots name the lock by, if any does.
+    /// Returns the number by which slots name the lock, if it has one.
     #[inline(always)]
     fn name(&self) -> Option<u64> {
         // ordering: Relaxed; it changes once, before the first entry that holds it.
@@ -274,7 +280,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         self.mode.load(Relaxed) & ON != 0
     }
 
-    /// A reader says in its slot that it reads. Returns `true` if that is enough.
+    /// Notes in the slot of the calling thread that it reads. Returns `true` if that is enough.
     #[inline(always)]
     fn read_in_slot(&self) -> bool {
         // ordering: Relaxed; only a hint, re-checked below.
@@ -291,21 +297,23 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         })
     }
 
-    /// The caller no longer reads in its slot. Returns `true` if it did.
+    /// Ends a read of the caller in its slot. Returns `true` if it read there.
     #[inline(always)]
     fn leave_slot(&self) -> bool {
         let unread = |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).unread(name));
         self.name().is_some_and(unread)
     }
 
-    /// A reader that reads already, in its slot, reads once more, even if threads wait. Returns `true` if it does.
+    /// Reads once more in the slot of a thread that reads there already, even if threads wait. Returns `true` if it
+    /// does.
     fn read_again(&self) -> bool {
         let again =
             |name| P::reader_slot().is_some_and(|slot| slot_ref::<P>(slot).read_again(name));
         self.name().is_some_and(again)
     }
 
-    /// Reads by the lock beneath, unless the thread reads already.
+    /// Reads by the lock beneath. If that has to wait, a thread that reads in its slot already reads there once more.
+    /// Returns `None` if the deadline has passed, or if one more reader cannot be counted.
     #[inline]
     fn read_beneath(&self, deadline_ns: Option<u64>) -> Option<ReadIn> {
         match self.beneath.take_shared_unreserved() {
@@ -322,7 +330,8 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
             if self.beneath.try_lock_shared_again() {
                 return Some(self.count_read());
             }
-            // A writer that owns the lock beneath waits for what the caller reads in its slot.
+            // A writer that owns the lock beneath may wait for what the caller reads in its slot, so the caller must
+            // not wait without a deadline.
             deadline_ns?;
         }
         match deadline_ns {
@@ -334,7 +343,7 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         Some(self.count_read())
     }
 
-    /// A reader of the lock beneath counts, and begins the use of slots if nobody has written for long.
+    /// Counts a read of the lock beneath, and begins the use of slots if no thread has written for long.
     #[inline]
     fn count_read(&self) -> ReadIn {
         let calm = self.pace.count_read();
@@ -351,21 +360,21 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
             self.begin_slots();
         }
     }
-    /// Slots are used from now on. The caller reads the lock beneath or owns it; others may do the same at the same
+    /// Begins the use of slots. The caller reads the lock beneath or owns it. Other threads may begin it at the same
     /// time.
     fn begin_slots(&self) {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mode = self.mode.load(Relaxed);
         let name = if mode == 0 { P::lock_number() << 1 } else { mode & !ON };
-        // ordering: Release; B4: the last writer's work, which the caller has acquired. On failure Relaxed: somebody
-        // else has begun.
+        // ordering: Release; B4: the last writer's work, which the caller has acquired. On failure Relaxed: another
+        // thread has begun.
         if self.mode.compare_exchange(mode, name | ON, Release, Relaxed).is_ok() {
             P::count(Event::percpu_rwlock_on);
         }
     }
 
-    /// The lock beneath is owned: ends the use of slots and waits for those who read in theirs; `false` if the deadline
-    /// passed before.
+    /// Ends the use of slots and waits for the threads that read in theirs. The caller owns the lock beneath. Returns
+    /// `false` if the deadline passed before.
     #[inline]
     fn begin_write(&self, deadline_ns: Option<u64>) -> bool {
         self.pace.end_calm();
@@ -381,12 +390,13 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         }
         is_free
     }
-    /// Somebody still reads in a slot: the next writer has to look there, too.
+    /// Allows the use of slots again, because a thread still reads in one. The next writer has to look there, too.
     fn allow_slots(&self, name: u64) {
         // ordering: Relaxed; after the heavy barrier, which releases, B4.
         self.mode.store(name | ON, Relaxed);
     }
-    /// Nobody reads in a slot from now on who does not do so already; what those name the lock by.
+    /// Forbids the use of slots: from now on only threads read in a slot that do so already. Returns the number by
+    /// which their slots name the lock.
     fn forbid_slots(&self) -> u64 {
         P::count(Event::percpu_rwlock_off);
         self.pace.end_slots();
@@ -398,10 +408,11 @@ impl<P: ReaderPlatform> RawPercpuRwLock<P> {
         P::heavy_barrier();
         name
     }
-    /// The same without waiting. Returns `true` if no thread reads in a slot. If somebody does, slots are used on.
+    /// As `end_slots`, but without waiting. Returns `true` if no thread reads in a slot. If a thread does, slots stay
+    /// in use.
     #[cold]
     fn try_end_slots(&self) -> bool {
-        // Only a hint, which spares the heavy barrier and the slots that readers use.
+        // Only a hint. If a thread reads in a slot, this spares the heavy barrier, and readers keep their slots.
         if !self.has_no_slots() {
             return false;
         }

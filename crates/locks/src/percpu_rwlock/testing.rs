@@ -1,16 +1,16 @@
-//! The lock as checkers see most of it.
+//! The lock in the form that checkers use most.
 
 use super::{RawPercpuRwLock, ReaderPlatform};
 use crate::raw::{FairnessThreshold, Order, RawLock, Schedules};
 use crate::tunables::Tunable;
 
-/// One whose readers use slots from the beginning, and again after each write: a short run has no time to wait for
-/// that.
+/// A lock whose readers use slots from the beginning, and again after each write. A short run has no time to wait until
+/// slots come into use.
 #[repr(transparent)]
 pub struct InSlots<P: ReaderPlatform>(RawPercpuRwLock<P>);
 
 impl<P: ReaderPlatform> InSlots<P> {
-    /// One that the caller owns: slots are used after its first release.
+    /// Returns a lock that the caller owns. Slots are used after its first release.
     pub fn begin_owned() -> Self {
         let lock = Self(RawLock::new());
         lock.0.lock();
@@ -28,9 +28,9 @@ impl<P: ReaderPlatform> InSlots<P> {
     pub fn is_untouched(&self) -> bool {
         self.0.is_untouched()
     }
-    /// For the owner: those who read next use slots, if the machine has heavy barriers.
+    /// Begins the use of slots, if the machine has heavy barriers. The caller owns the lock.
     fn begin_slots(&self) {
-        // Finds out if there are any.
+        // Finds out if the machine has any.
         let _ = P::may_use_heavy_barrier();
         if P::has_heavy_barrier() {
             self.0.begin_slots();

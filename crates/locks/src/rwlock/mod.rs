@@ -16,9 +16,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use sleepers::{Released, Shared, UNFAIR_NS, serve};
 use word::{GUARD, HELD, InWord, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
 
-/// A reader cannot be counted: guards were forgotten, or a thread reads again and again. It would wait for itself. Ends
-/// the process: `unlocked` and `bump` of `lock_api` take the lock again for a guard that lives on, and a panic from
-/// there would drop that guard, and with it the hold of another one.
+/// Ends the process, because a reader cannot be counted: guards were forgotten, or a thread reads again and again. The
+/// reader would wait for itself. A panic would not do: `unlocked` and `bump` of `lock_api` take the lock again for a
+/// guard that lives on. The panic would drop that guard, and with it the hold of another one.
 #[cold]
 #[inline(never)]
 pub(crate) fn too_many_readers<P: Cells>() -> ! {
@@ -27,23 +27,24 @@ pub(crate) fn too_many_readers<P: Cells>() -> ! {
 
 /// Says if newly arriving threads may overtake waiters.
 pub trait Fairness: Send + Sync + 'static {
-    /// They may not.
+    /// True if newly arriving threads may not overtake waiters.
     const IS_FAIR: bool;
-    /// Each thread lists the locks of this kind that it reads. A reader gives the lock back in the thread that took it.
+    /// True if each thread lists the locks of this kind that it reads. Then a reader gives the lock back in the thread
+    /// that took it.
     const LISTS_READS: bool;
 }
 
-/// Newcomers take a free lock even if threads wait, for as long as that is bearable; a reader may read again, and is
-/// known by the list of its thread.
+/// Newcomers take a free lock even if threads wait, until a thread has waited for too long. A reader may read again.
+/// The list of its thread tells that it reads already.
 #[derive(Clone, Copy, Debug)]
 pub struct Barging;
 
 /// As [`Barging`], but readers are not listed: guards go from thread to thread, or readers wait for each other. A
-/// reader that arrives while a writer waits may be a reader already, and passes that writer after 10 ms.
+/// reader that arrives while a writer waits may be a reader already. It passes that writer after 10 ms.
 #[derive(Clone, Copy, Debug)]
 pub struct Unlisted;
 
-/// First come, first served; a reader that reads again may wait for ever.
+/// First come, first served. A reader that reads again may wait for ever.
 #[derive(Clone, Copy, Debug)]
 pub struct Fair;
 
@@ -60,11 +61,10 @@ impl Fairness for Fair {
     const LISTS_READS: bool = false;
 }
 
-/// A reader-writer lock for programs: 4 bytes, zero is unlocked; its waiters spin for a moment and sleep
-/// then.
+/// A reader-writer lock for programs. It has 4 bytes, and zero is unlocked. Its waiters spin for a moment, then sleep.
 ///
-/// `F` says whether newcomers pass those who wait. Fairness bounds and costs are in the module's documentation. Giving
-/// it back does not touch the lock after the store that does so: the next owner may free it.
+/// `F` says if newcomers pass waiters. The module's documentation has the fairness bounds and the costs. A release does
+/// not touch the lock after the store that gives it back, because the next owner may free the lock.
 #[repr(transparent)]
 pub struct RawRwLock<P: Cells, F = Barging> {
     word: P::U32,
@@ -152,14 +152,14 @@ impl<P: ParkPlatform, F: Fairness> RawLock for RawRwLock<P, F> {
 }
 
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
-    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. Waits a
-    /// little longer where it spins at that moment.
+    /// Takes the lock as its owner before `deadline_ns` of the platform's clock. Returns `true` if it did. It may
+    /// return a little later than that, if it spins when the time comes.
     #[inline]
     pub fn lock_until(&self, deadline_ns: u64) -> bool {
         self.take_free() || self.wait(LockMode::Writer, Some(deadline_ns))
     }
 
-    /// As [`lock_until`](Self::lock_until), as a reader.
+    /// As [`lock_until`](Self::lock_until), but takes the lock as a reader.
     #[inline]
     pub fn lock_shared_until(&self, deadline_ns: u64) -> bool {
         self.lock_shared_by(Some(deadline_ns))
@@ -172,22 +172,23 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.lock_shared_by(None)
     }
 
-    /// Returns `true` if as many readers hold the lock as can be counted. Stale when it is returned, and
-    /// acquires nothing.
+    /// Returns `true` if as many readers hold the lock as can be counted. The answer may be stale when it is returned,
+    /// and acquires nothing.
     #[cold]
     pub fn is_full(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) & GUARD != 0
     }
 
-    /// Takes the lock as its owner if it is free and not reserved: the first step of a thread that waits then. Returns
-    /// `true` if it did. [`try_lock`](RawLock::try_lock) takes more: it cannot wait.
+    /// Takes the lock as its owner if it is free and not reserved. Returns `true` if it did. This is the first step of
+    /// a thread that waits afterwards. [`try_lock`](RawLock::try_lock) may also take a reserved lock, because it cannot
+    /// wait.
     #[inline]
     pub fn take_unreserved(&self) -> bool {
         self.take_free() || self.take_unless_reserved(LockMode::Writer)
     }
 
-    /// As [`take_unreserved`](Self::take_unreserved), as a reader.
+    /// As [`take_unreserved`](Self::take_unreserved), but takes the lock as a reader.
     #[inline]
     pub fn take_shared_unreserved(&self) -> bool {
         self.listed(|| self.take_unless_reserved(LockMode::Reader))
@@ -203,29 +204,29 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         taken.is_ok()
     }
 
-    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting:
-    /// for a thread that is a reader already.
+    /// Takes the lock as a reader together with other readers, even if threads wait for it, if that needs no waiting.
+    /// It is for a thread that is a reader already.
     pub fn try_lock_shared_again(&self) -> bool {
         self.listed(|| self.take(LockMode::Reader, LockMode::Reader.held_against()))
     }
 
-    /// Gives the lock back for the waiter that came first, if one sleeps: no newcomer overtakes it.
+    /// Gives the lock back, reserved for the first waiter if that waiter sleeps: no newcomer overtakes it.
     ///
     /// # Safety
     /// The caller owns the lock.
     pub unsafe fn unlock_fair(&self) {
         self.reserve_for_sleeper();
-        // SAFETY: the caller's.
+        // SAFETY: the caller owns the lock.
         unsafe { self.unlock() };
     }
 
-    /// As [`unlock_fair`](Self::unlock_fair), of a reader. Newcomers that read wait behind that waiter, too.
+    /// As [`unlock_fair`](Self::unlock_fair), but for a reader. Newcomers that read wait behind that waiter, too.
     ///
     /// # Safety
     /// The caller is a reader.
     pub unsafe fn unlock_shared_fair(&self) {
         self.reserve_for_sleeper();
-        // SAFETY: the caller's.
+        // SAFETY: the caller is a reader.
         unsafe { self.unlock_shared() };
     }
 
@@ -243,13 +244,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.load(Relaxed) & RESERVED != 0
     }
 
-    /// Returns `true` if the lock is as a new one.
+    /// Returns `true` if the word of the lock is that of a new lock.
     pub fn is_untouched(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) == 0
     }
 
-    /// Returns `true` if a writer holds the lock. Stale when it is returned, and acquires nothing.
+    /// Returns `true` if a writer holds the lock. The answer may be stale when it is returned, and acquires nothing.
     pub fn is_owned(&self) -> bool {
         // ordering: Relaxed; nothing is read through it.
         self.word.load(Relaxed) & WRITER != 0
@@ -260,7 +261,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         Shared { word: &self.word, is_fair: F::IS_FAIR }
     }
 
-    /// The first attempt to own it.
+    /// Takes the lock as its owner if its word is zero. This is the first attempt. Returns `true` if it did.
     #[inline(always)]
     fn take_free(&self) -> bool {
         // (0,0,0,0) -> (0,0,1,0)
@@ -268,10 +269,11 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.compare_exchange(0, WRITER, Acquire, Relaxed).is_ok()
     }
 
-    /// The first attempt to read. Otherwise what was seen, if it has told against the caller.
+    /// Takes the lock as a reader. This is the first attempt. The error is the word that was seen, if it kept the
+    /// caller out or says that a waiter sleeps; otherwise zero.
     #[inline(always)]
     fn take_beside_readers(&self) -> Result<(), u32> {
-        // Where others are at it, to ask for the line at once is half of the work.
+        // Under contention, a compare-exchange at once is half of the work: a load would ask for the cache line first.
         // (0,0,0,0) -> (0,0,0,1)
         // ordering: Acquire; A1. On failure Relaxed: only a hint, re-checked at the next one.
         let Err(seen) = self.word.compare_exchange(0, READER, Acquire, Relaxed) else {
@@ -283,7 +285,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if self.try_take(seen, LockMode::Reader) { Ok(()) } else { Err(0) }
     }
 
-    /// Takes the lock to read, and waits for it. Returns `true` if it is taken.
+    /// Takes the lock to read, and waits for it if it must. Returns `true` if the caller has the lock.
     #[inline(always)]
     fn lock_shared_by(&self, deadline_ns: Option<u64>) -> bool {
         self.listed(|| match self.take_beside_readers() {
@@ -292,24 +294,25 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         })
     }
 
-    /// How lists name the lock.
+    /// Returns the entry that names the lock in a list of reads.
     #[inline(always)]
     fn entry(&self) -> u64 {
         core::ptr::from_ref(self).addr() as u64
     }
 
-    /// What the calling thread reads, if that is listed.
+    /// Returns the list of the locks that the calling thread reads, if reads are listed.
     #[inline(always)]
     fn read_list<'a>() -> Option<&'a ReadList> {
         if F::LISTS_READS { Self::list_of_thread() } else { None }
     }
     #[inline(always)]
     fn list_of_thread<'a>() -> Option<&'a ReadList> {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the calling thread, which does not keep it.
+        // SAFETY: by the contract of `SleepStorage` the list lives as long as the calling thread. No caller keeps the
+        // reference.
         P::read_list().map(|list| unsafe { list.as_ref() })
     }
 
-    /// The caller is about to read the lock: a handler that interrupts it finds that.
+    /// Lists the lock, which the caller is about to read. A signal handler that interrupts the caller finds it listed.
     #[inline(always)]
     fn list(&self) {
         if let Some(list) = Self::read_list() {
@@ -317,7 +320,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// The caller no longer reads the lock with that entry, which may no longer exist.
+    /// Removes the entry of a lock that the caller no longer reads. That lock may no longer exist.
     #[inline(always)]
     fn unlist(entry: u64) {
         if let Some(list) = Self::read_list() {
@@ -325,7 +328,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// The caller has given back the lock, which it owned, and a waiter sleeps.
+    /// Serves the waiters of a lock that the caller, its owner, has given back. A waiter sleeps.
     #[cold]
     fn serve_after_write(name: u64, entry: u64) {
         let list = if F::IS_FAIR { None } else { Self::list_of_thread() };
@@ -333,14 +336,15 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         serve::<P>(name, F::IS_FAIR, Released::Writer(took_ns));
     }
 
-    /// The caller was the last reader, and a waiter sleeps.
+    /// Serves the waiters of a lock that the caller, its last reader, has given back. A waiter sleeps.
     #[cold]
     fn serve_after_read(name: u64, entry: u64) {
         let took_ns = Self::read_list().and_then(|list| list.take_last_read_ns(entry));
         serve::<P>(name, F::IS_FAIR, Released::Readers(took_ns));
     }
 
-    /// The caller has waited for the lock, or reads while a thread waits, and has it now.
+    /// Notes the time at which the section of the caller begins. The caller has waited for the lock, or reads while a
+    /// thread waits.
     fn begin_timed(&self, kind: LockMode) {
         let Some(list) = Self::list_of_thread() else { return };
         match kind {
@@ -352,7 +356,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Lists the caller as a reader, which it is if `take` returns `true`.
+    /// Lists the caller as a reader and calls `take`. If that returns `false`, the caller is not a reader, and the
+    /// entry is removed. Returns what `take` returned.
     #[inline(always)]
     fn listed(&self, take: impl FnOnce() -> bool) -> bool {
         self.list();
@@ -363,7 +368,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours
     }
 
-    /// If the caller, which is listed once more, reads the lock already.
+    /// Says if the caller reads the lock already. The caller has listed the lock once more before.
     fn reads_already(&self) -> Reads {
         match Self::read_list() {
             _ if F::IS_FAIR => Reads::No,
@@ -372,7 +377,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// The rest of it, for a caller that has `seen` that it may not take the lock, or that a waiter sleeps.
+    /// Takes the lock to read, after the first attempt. The caller has `seen` that it may not take the lock, or that a
+    /// waiter sleeps.
     #[cold]
     #[inline(never)]
     fn lock_shared_slowpath(&self, seen: u32, deadline_ns: Option<u64>) -> bool {
@@ -380,9 +386,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || self.wait(LockMode::Reader, deadline_ns)
     }
 
-    /// The caller has taken the lock, which was free, and the word may have said that a waiter sleeps. In a forked
-    /// child that one may not exist, and each release would look for it. Next to other readers no thread looks: there
-    /// a waiter may well sleep for long, and to look takes system calls.
+    /// Removes the mark of a waiter that does not exist. The caller has taken the lock, which was free, and the word
+    /// may have said that a waiter sleeps. In a forked child that waiter may not exist, and each release would look for
+    /// it. A thread that joins other readers does not look: there a waiter may well sleep for long, and a look takes
+    /// system calls.
     fn forget_beside_sleeper(&self) {
         if P::has_forked() {
             let shared = self.shared();
@@ -390,7 +397,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// An attempt of a thread that does not wait. Returns `true` if it has taken the lock.
+    /// Makes an attempt for a thread that does not wait. Returns `true` if it has taken the lock.
     #[inline]
     fn attempt(&self, kind: LockMode) -> bool {
         self.take_unless_reserved(kind) || self.attempt_kept(kind)
@@ -407,7 +414,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// The rest of taking the lock, for a caller that has `seen` that a waiter sleeps. Returns `true` if it is taken.
+    /// Takes the lock for a caller that has `seen` that a waiter sleeps, if a newcomer may. Returns `true` if it did.
     #[cold]
     #[inline(never)]
     fn take_beside_sleeper(&self, seen: u32, kind: LockMode) -> bool {
@@ -421,8 +428,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         taken.is_ok()
     }
 
-    /// Takes the lock although the word speaks of waiters: if no thread holds it, unless it is [`Fair`], and as a
-    /// reader if no writer waits. It stays reserved. In a forked child the word may speak of waiters that do not exist.
+    /// Takes the lock although the word speaks of waiters. It does so if no thread holds the lock, unless it is
+    /// [`Fair`], and as a reader if no writer waits. The lock stays reserved. In a forked child the word may speak of
+    /// waiters that do not exist. Returns `true` if it did.
     #[cold]
     fn attempt_kept(&self, kind: LockMode) -> bool {
         loop {
@@ -439,14 +447,15 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
                 return kind.is_shared() && self.pass_as_reader(kind)
                     || self.attempt_beside_waiters(kind, seen);
             }
-            // Those for whom it was kept have had it.
+            // The waiters for which the lock was kept have had it.
             if self.take_unless_reserved(kind) {
                 return true;
             }
         }
     }
 
-    /// The rest of that, for a caller that has `seen` that the lock is kept for somebody, and not held against it.
+    /// Does the rest of `attempt_kept`. The caller has `seen` that the lock is kept for another thread, and that no
+    /// holder keeps the caller out.
     fn attempt_beside_waiters(&self, kind: LockMode, seen: u32) -> bool {
         if P::has_forked() && self.shared().forget_the_gone() {
             return self.take(kind, kind.against_newcomer() & !PENDING);
@@ -461,8 +470,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.take_from(self.word.load(Relaxed), kind, against).is_ok()
     }
 
-    /// The same, for a caller that has `seen` the word. Returns the word as it was if the lock is taken. Otherwise the
-    /// word is the error.
+    /// As [`take`](Self::take), but the caller has `seen` the word. Returns the word as it was if the lock is taken.
+    /// Otherwise the word is the error.
     #[inline(always)]
     fn take_from(&self, mut seen: u32, kind: LockMode, against: u32) -> Result<u32, u32> {
         while seen & against == 0 {

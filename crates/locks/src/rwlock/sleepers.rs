@@ -1,8 +1,8 @@
-//! Waiters of locks that readers share: those whose word says itself that the first waiter sleeps.
+//! The waiters of reader-writer locks. The word of such a lock says itself that the first waiter sleeps.
 //!
-//! A release of such a lock is a read-modify-write of its word and sees there whether it has to wake
-//! anybody, so the marks of the table are not for it. The word is touched for a waiter only while that is in the
-//! table and its bucket held: then the lock cannot go away.
+//! A release of such a lock is a read-modify-write of its word. The release sees there if it has to wake a thread, so
+//! these locks do not use the marks of the table. The word is touched for a waiter only while that waiter is in the
+//! table and its bucket is held: then the lock cannot go away.
 //!
 //! ```text
 //!  the first, awake  --sleep_again: asleep, SLEEPER-->  the first, asleep  --release, long sections: granted-->  out
@@ -15,8 +15,7 @@
 //!                                                  out
 //! ```
 //!
-//! All changes of SLEEPER are made under the bucket's lock, so it says of the first waiter whether it sleeps, or is
-//! about to be true of it.
+//! SLEEPER changes only under the bucket's lock. If it is set, the first waiter sleeps, or is about to sleep.
 
 use super::word::{GUARD, HELD, InWord, READER, READERS, RESERVED, SLEEPER, UPGRADABLE, WRITER};
 use crate::events::Event;
@@ -29,25 +28,25 @@ use crate::queue::NodeId;
 use crate::tunables::Tunable;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Those who hold the lock and wait in front of somebody whose turn is soon: this many have had theirs when it has spun
-/// for as long as it does, if sections are short.
+/// The number of threads that may hold the lock or wait in front of a waiter whose turn comes soon. If sections are
+/// short, that many threads have had their turn by the time that the waiter stops spinning.
 const SOON: u32 = 16;
 
-/// How long newcomers pass a waiter.
+/// The time for which newcomers may pass a waiter.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 
-/// What a thread is told that has queued.
+/// The answer to a thread that has queued.
 pub(crate) struct Queued {
-    /// It looks for a moment if its turn has come.
+    /// True if the thread looks for a moment to see if its turn has come.
     pub(crate) looks: bool,
-    /// When it closes the door, if that is before it has waited for long.
+    /// The time at which the thread closes the door, if that comes before it has waited for long.
     pub(crate) closes_ns: Option<u64>,
 }
 
-/// A lock, as its waiters know it.
+/// A lock, as its waiters see it.
 pub(crate) struct Shared<'a, P: ParkPlatform> {
     pub(crate) word: &'a P::U32,
-    /// True if it is reserved for the first waiter as long as there is one.
+    /// True if the lock is reserved for the first waiter as long as there is one.
     pub(crate) is_fair: bool,
 }
 
@@ -59,14 +58,14 @@ impl<P: ParkPlatform> Clone for Shared<'_, P> {
 impl<P: ParkPlatform> Copy for Shared<'_, P> {}
 
 impl<P: ParkPlatform> Shared<'_, P> {
-    /// The name of the lock.
+    /// Returns the name of the lock in the table.
     #[inline(always)]
     pub(crate) fn name(self) -> u64 {
         let kind = if self.is_fair { park::Awaited::FairRwLock } else { park::Awaited::RwLock };
         SleepTable::<P>::name(kind, self.word)
     }
 
-    /// Appends `id`. As the first it is awake and competes, unless it `sleeps_at_once`.
+    /// Appends `id`. As the first waiter it is awake and competes, unless it `sleeps_at_once`.
     pub(crate) fn enqueue(
         self,
         id: NodeId,
@@ -95,7 +94,7 @@ impl<P: ParkPlatform> Shared<'_, P> {
             // ordering: Relaxed; published by W1.
             me.wants.store(core::ptr::from_ref(self.word).cast_mut().cast(), Relaxed);
             match kind {
-                // All others wait for it.
+                // All other waiters wait for it.
                 LockMode::Upgrader => section.push_first(id, name),
                 _ => section.push(id, name),
             }
@@ -115,8 +114,9 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// When a writer that comes now closes the door, if that is before it has waited for long: at once if more threads
-    /// wait than read, and where readers hold the lock for long when their phase is over.
+    /// Returns the time at which a writer that comes now closes the door, if that comes before it has waited for long.
+    /// It does so at once if more threads wait than read. If readers hold the lock for long, it does so when their
+    /// phase is over.
     fn closes_at(self, section: &BucketGuard<P>, kind: LockMode) -> Option<u64> {
         if kind != LockMode::Writer || self.is_fair {
             return None;
@@ -134,9 +134,9 @@ impl<P: ParkPlatform> Shared<'_, P> {
         if are_few { is_long.then(|| section.phase().until_ns(name)) } else { Some(0) }
     }
 
-    /// Returns `true` if it is soon the turn of a waiter that comes now: few are in front of it, and they have CPUs.
-    /// Who has just taken the lock may be in the list for a moment more and counts twice, so one more than fits next to
-    /// it will do.
+    /// Returns `true` if it is soon the turn of a waiter that comes now: few threads are in front of it, and they have
+    /// CPUs. A thread that has just taken the lock may be in the list for a moment more, and counts twice. So the limit
+    /// is one thread more than have a CPU next to the waiter.
     fn is_soon(self, section: &BucketGuard<P>) -> bool {
         // ordering: Relaxed; only a hint.
         let word = self.word.load(Relaxed);
@@ -151,15 +151,17 @@ impl<P: ParkPlatform> Shared<'_, P> {
         at.is_none() && others <= others_max
     }
 
-    /// The first waiter, awake, is about to sleep; `false` if it could take the lock. Its look and the mark of
-    /// the word are one: a release comes before, and is seen, or after, and wakes.
+    /// Prepares the first waiter, which is awake, for sleep. Returns `false` if it could take the lock. One exchange
+    /// both looks at the word and marks it. So a release comes before it and is seen, or comes after it and wakes the
+    /// waiter.
     pub(crate) fn sleep_again(self, id: NodeId, kind: LockMode) -> bool {
         let name = self.name();
         SleepTable::<P>::within(name, |_, section| {
             let signal = &waiter::<P>(id).signal;
             // ordering: Relaxed; written under the lock, W1.
             signal.store(ASLEEP, Relaxed);
-            // A thread that upgrades has come in front of it: the mark is that one's.
+            // If it is not the first, a thread that upgrades has come in front of it, and the mark belongs to that
+            // thread.
             if section.first_of(name) != Some(id) || self.is_held_against(kind) {
                 return true;
             }
@@ -172,15 +174,15 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds it.
+    /// Marks the word for a first waiter that sleeps. Returns `true` if a release will come that finds the mark.
     fn is_held_against(self, kind: LockMode) -> bool {
         // (*,0,*) -> (*,1,*)
         // ordering: Relaxed; nothing is read through it but the word itself.
         self.word.fetch_or(SLEEPER, Relaxed) & kind.held_against() != 0
     }
 
-    /// The waiter `id` has waited for long while others may have held the lock without a gap. If it waits still, the
-    /// lock is reserved from now on.
+    /// Reserves the lock from now on if the waiter `id` still waits. It has waited for long, while other threads may
+    /// have held the lock without a gap.
     #[cold]
     pub(crate) fn close_door(self, id: NodeId) {
         let name = self.name();
@@ -192,7 +194,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         });
     }
 
-    /// Readers hold the lock, perhaps without a gap, so that no release wakes `next`, which has waited for long.
+    /// Returns `true` if readers hold the lock, perhaps without a gap, and `next` has waited for long. Then no release
+    /// may come that wakes it.
     fn is_read_without_end(self, next: NodeId) -> bool {
         // ordering: Relaxed; only a hint. The caller is one of these readers, or has not taken the lock.
         let is_read = self.word.load(Relaxed) & READERS != 0;
@@ -220,8 +223,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         });
     }
 
-    /// Takes the lock by `take` for a reader that does not wait, unless a thread waits that it would keep waiting: a
-    /// writer, or one that reads as it would, upgradable. Returns `true` if it did.
+    /// Calls `take` for a reader that does not wait, unless a thread waits that the reader would keep waiting. That is
+    /// a writer, or an upgradable reader if the caller wants to be one, too. Returns `true` if the lock is taken.
     #[cold]
     pub(crate) fn join_readers(self, kind: LockMode, take: impl FnOnce() -> bool) -> bool {
         let name = self.name();
@@ -236,8 +239,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// If no thread waits in the table: removes from the word what speaks of waiters. They do not exist in a forked
-    /// child, or had no node. Returns `true` if no thread waits.
+    /// Removes the marks of waiters from the word if no thread waits in the table. In a forked child these waiters do
+    /// not exist; otherwise they had no node. Returns `true` if no thread waits.
     #[cold]
     pub(crate) fn forget_the_gone(self) -> bool {
         let name = self.name();
@@ -252,8 +255,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
         })
     }
 
-    /// Takes `id` out, with the lock as `took` says or without it, and sees to the one that is the first then. Returns
-    /// `true` if `id` was granted the lock before.
+    /// Takes `id` out of the table, with the lock as `took` says or without it. Then serves the waiter that is the
+    /// first now. Returns `true` if `id` was granted the lock before.
     pub(crate) fn leave(self, id: NodeId, took: Option<LockMode>) -> bool {
         let name = self.name();
         let mut later = LaterWakes::<P>::new();
@@ -275,14 +278,14 @@ impl<P: ParkPlatform> Shared<'_, P> {
         is_granted
     }
 
-    /// The caller has become a reader. Grants the lock to all readers that wait.
+    /// Grants the lock to all readers that wait. The caller has become a reader.
     fn admit_readers(self, section: &BucketGuard<P>, later: &mut LaterWakes<P>) {
         let line = Line { section, name: self.name(), word: self.word };
         let reads = |id| section.mode(id) == LockMode::Reader;
         let count = line.waiters().filter(|&id| reads(id)).count() as u32;
         if count > 0 {
             // (0,s,0,r) -> (0,s,0,r+n)
-            // ordering: Relaxed; what they have to see the caller tells them, W4.
+            // ordering: Relaxed; the caller tells them what they have to see, W4.
             self.word.fetch_add(count * READER, Relaxed);
             line.tell_granted(reads, later);
         }
@@ -290,7 +293,8 @@ impl<P: ParkPlatform> Shared<'_, P> {
 }
 
 impl<P: ParkPlatform> Shared<'_, P> {
-    /// The one that was the first is gone. Returns by what to wake the next one.
+    /// Makes `next` the first waiter, because the former first one is gone. Returns the word by which to wake it, if it
+    /// has to be woken.
     fn make_first(self, section: &BucketGuard<P>, next: Option<NodeId>) -> Option<*const P::U32> {
         let is_awake = self.is_fair && next.is_some_and(promote::<P>);
         let stale = match next {
@@ -317,19 +321,19 @@ impl<P: ParkPlatform> Shared<'_, P> {
     }
 }
 
-/// How a lock came free, or nearly.
+/// A way in which a lock came free, or lets readers join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Released {
-    /// Its writer gave it back, which had it for so long, if that is known.
+    /// The writer gave it back. Has the length of its section, if that is known.
     Writer(Option<u64>),
-    /// The last reader did.
+    /// The last reader gave it back. Has the length of its section, if that is known.
     Readers(Option<u64>),
     /// Readers hold it, and others may join them.
     Share,
 }
 
-/// Serves those that wait for the lock `name`, of which the first sleeps. The lock may no longer exist, and another one
-/// may be where it was: the word that is touched is that of a waiter.
+/// Serves the waiters of the lock `name`, of which the first sleeps. The lock may no longer exist, and another lock may
+/// be at its address. So this touches the word for which a waiter waits.
 #[cold]
 pub(crate) fn serve<P: ParkPlatform>(name: u64, is_fair: bool, released: Released) {
     let mut later = LaterWakes::<P>::new();
@@ -369,8 +373,8 @@ struct Line<'a, P: ParkPlatform> {
 }
 
 impl<P: ParkPlatform> Line<'_, P> {
-    /// Notes how long the section was that has ended. Returns `true` if the lock is to be granted, because sections are
-    /// long.
+    /// Notes how long the section took that has ended. Returns `true` if the lock is to be granted, because sections
+    /// are long.
     fn is_long(&self, released: Released) -> bool {
         let note = |held, took_ns| {
             let long_ns = P::tunable(Tunable::rwlock_long_ns);
@@ -387,7 +391,8 @@ impl<P: ParkPlatform> Line<'_, P> {
         released != Released::Share && (are_long(HoldMode::Reader) || are_long(HoldMode::Writer))
     }
 
-    /// For how long the first waiter waits. What a writer has noted may be of an earlier section.
+    /// Returns the time for which the first waiter has waited. It limits the section of a writer, because what that
+    /// writer has noted may be of an earlier section.
     fn waited_ns(&self) -> u64 {
         let first = self.section.first_of(self.name);
         // SAFETY: the bucket is held.
@@ -395,7 +400,7 @@ impl<P: ParkPlatform> Line<'_, P> {
         P::now_ns().saturating_sub(since_ns)
     }
 
-    /// Gives the lock to the next writer, or to all readers.
+    /// Gives the lock to the next writer, or to all readers that wait.
     fn grant(&self, released: Released, later: &mut LaterWakes<P>) {
         // ordering: Relaxed; only a hint.
         let is_free = self.word.load(Relaxed) & HELD == 0;
@@ -415,7 +420,7 @@ impl<P: ParkPlatform> Line<'_, P> {
         core::iter::successors(self.section.first_of(self.name), next)
     }
 
-    /// The phase of readers is over: those that want to write now do so before those that want to read.
+    /// Moves the waiters that write in front of those that read, because the phase of readers is over.
     fn put_writers_first(&self) {
         let section = self.section;
         let mut reader = None;
@@ -450,7 +455,7 @@ impl<P: ParkPlatform> Line<'_, P> {
         let readers = self.waiters().filter(|&id| is_granted(id)).count() as u32;
         let is_all = self.waiters().all(is_granted);
         let upgrades = if upgradable.is_some() { UPGRADABLE } else { 0 };
-        // Its own clock has told each of them once.
+        // Each of these writers closes the door by its own clock only once, so this does it for them.
         let is_due = |id| section.mode(id) == LockMode::Writer && has_waited_long::<P>(id);
         let left = match self.waiters().any(is_due) {
             true => SLEEPER | RESERVED,
@@ -465,15 +470,15 @@ impl<P: ParkPlatform> Line<'_, P> {
         self.tell_granted(is_granted, later);
     }
 
-    /// Gives the lock, which came free, to waiters. If a newcomer was faster, the lock is reserved for them, and its
-    /// release comes here. Returns `false` then.
+    /// Gives the lock, which came free, to waiters. If a newcomer was faster, the lock is reserved for the waiters, and
+    /// the newcomer serves them when it releases the lock. Returns `false` then.
     fn change(&self, against: u32, taken: impl Fn(u32) -> u32) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.word.load(Relaxed);
         loop {
             let is_free = seen & against == 0;
             let next = if is_free { taken(seen) } else { seen | RESERVED | SLEEPER };
-            // (*,1,0,0) -> (1,1,1,0), (0,0,1,0), (0,1,0,r) or (0,0,0,r); (*,1,*,r) -> (1,1,*,r)
+            // (*,1,0,0) -> (1,1,1,0), (0,0,1,0), (1,1,0,r), (0,1,0,r) or (0,0,0,r); (*,1,*,r) -> (1,1,*,r)
             // ordering: Acquire; A1, A2, which the grant carries on, W4. On failure Relaxed: only a hint, as above.
             match self.word.compare_exchange(seen, next, Acquire, Relaxed) {
                 Ok(_) => return is_free,
@@ -505,13 +510,13 @@ impl<P: ParkPlatform> Line<'_, P> {
     }
 }
 
-/// The first waiter, asleep, is to compete from now on; what to wake it by.
+/// Tells the first waiter, which sleeps, to compete from now on. Returns the word by which to wake it.
 fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
     // (*,1,*) -> (*,0,*)
     // ordering: Relaxed; written under the lock, W1.
     word.fetch_and(!SLEEPER, Relaxed);
     let signal = &waiter::<P>(first).signal;
-    // ordering: Relaxed; what it was woken for it acquires from the lock.
+    // ordering: Relaxed; the waiter acquires from the lock what it was woken for.
     signal.swap(WOKEN, Relaxed);
     signal
 }
@@ -519,12 +524,12 @@ fn tell<P: ParkPlatform>(first: NodeId, word: &P::U32) -> *const P::U32 {
 /// Tells `next`, which is the first now, to compete, if it does not sleep yet. Returns `true` if it did.
 fn promote<P: ParkPlatform>(next: NodeId) -> bool {
     let signal = &waiter::<P>(next).signal;
-    // ordering: Relaxed; what it was told it for it acquires from the lock. On failure Relaxed: the failure value
+    // ordering: Relaxed; the waiter acquires from the lock what it was told for. On failure Relaxed: the failure value
     // is not used.
     signal.compare_exchange(BEHIND, WOKEN, Relaxed, Relaxed).is_ok()
 }
 
-/// Newcomers have passed this waiter for as long as they may. For a thread that holds the bucket.
+/// Returns `true` if newcomers have passed this waiter for as long as they may. The caller holds the bucket.
 fn has_waited_long<P: ParkPlatform>(id: NodeId) -> bool {
     // SAFETY: the bucket is held.
     P::now_ns().saturating_sub(unsafe { waiter::<P>(id).since_ns.get() }) >= UNFAIR_NS

@@ -8,8 +8,8 @@
 //!                                          +--deadline--> (u, r)
 //! ```
 //!
-//! While it waits it is not counted as a reader, so that the last reader that leaves wakes it. No thread writes
-//! meanwhile: the word says that it is upgradable.
+//! While it waits, it is not counted as a reader, so that the last reader that leaves wakes it. No thread writes
+//! meanwhile, because the bit UPGRADABLE of the word stays set.
 
 use super::sleepers::{Released, serve};
 use super::word::{PENDING, READER, READERS, SLEEPER, UPGRADABLE, WRITER};
@@ -19,7 +19,7 @@ use crate::platform::{Atomic, AtomicInt};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
-    /// Takes the lock as the one reader that may become the writer.
+    /// Takes the lock as the upgradable reader: the one reader that may become the writer.
     #[inline]
     pub fn lock_upgradable(&self) {
         if !self.lock_upgradable_unless_full() {
@@ -27,14 +27,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// As [`lock_upgradable`](Self::lock_upgradable). Returns `false` if one more reader cannot be counted.
+    /// As [`lock_upgradable`](Self::lock_upgradable), but returns `false` if one more reader cannot be counted.
     #[inline]
     pub fn lock_upgradable_unless_full(&self) -> bool {
         self.lock_upgradable_by(None)
     }
 
-    /// As [`lock_upgradable`](Self::lock_upgradable), before `deadline_ns` of the platform's clock. Returns `true` if
-    /// it did.
+    /// As [`lock_upgradable`](Self::lock_upgradable), but only before `deadline_ns` of the platform's clock. Returns
+    /// `true` if it did.
     #[inline]
     pub fn lock_upgradable_until(&self, deadline_ns: u64) -> bool {
         self.lock_upgradable_by(Some(deadline_ns))
@@ -46,13 +46,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.listed(|| self.take_unless_reserved(kind) || self.wait(kind, deadline_ns))
     }
 
-    /// As [`lock_upgradable`](Self::lock_upgradable), if that needs no waiting.
+    /// As [`lock_upgradable`](Self::lock_upgradable), but only if that needs no waiting. Returns `true` if it did.
     #[inline]
     pub fn try_lock_upgradable(&self) -> bool {
         self.listed(|| self.attempt(LockMode::Upgradable))
     }
 
-    /// Gives it back.
+    /// Gives the lock back.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
@@ -71,17 +71,17 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Gives it back for the waiter that came first, as [`unlock_fair`](Self::unlock_fair).
+    /// Gives the lock back for the waiter that came first, as [`unlock_fair`](Self::unlock_fair) does.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
     pub unsafe fn unlock_upgradable_fair(&self) {
         self.reserve_for_sleeper();
-        // SAFETY: the caller's.
+        // SAFETY: the caller is the upgradable reader.
         unsafe { self.unlock_upgradable() };
     }
 
-    /// Goes on as a reader, one of several.
+    /// Makes the caller a reader as the others are.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
@@ -95,7 +95,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Goes on as the upgradable reader.
+    /// Makes the caller, which is the writer, the upgradable reader.
     ///
     /// # Safety
     /// The caller owns the lock.
@@ -110,7 +110,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// Becomes the owner. Waits for the other readers; no thread writes in between.
+    /// Makes the caller the owner. Waits for the other readers. No thread writes in between.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
@@ -122,8 +122,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// As [`upgrade`](Self::upgrade), before `deadline_ns` of the platform's clock. Returns `true` if it did; otherwise
-    /// the caller is still the upgradable reader.
+    /// As [`upgrade`](Self::upgrade), but only before `deadline_ns` of the platform's clock. Returns `true` if it did.
+    /// Otherwise the caller is still the upgradable reader.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
@@ -134,7 +134,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours || self.await_readers(Some(deadline_ns))
     }
 
-    /// As [`upgrade`](Self::upgrade), if there is no other reader. Returns `true` if it did.
+    /// As [`upgrade`](Self::upgrade), but only if there is no other reader. Returns `true` if it did.
     ///
     /// # Safety
     /// The caller is the upgradable reader.
@@ -157,7 +157,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         false
     }
 
-    /// The upgradable reader waits until it is the only one. Returns `true` if it owns the lock then.
+    /// Waits until the caller, the upgradable reader, is the only reader. Returns `true` if it owns the lock then.
     #[cold]
     fn await_readers(&self, deadline_ns: Option<u64>) -> bool {
         self.begin_to_wait();

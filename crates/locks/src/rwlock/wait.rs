@@ -1,4 +1,4 @@
-//! Waiting: past those who wait, as the first of them, and asleep.
+//! Waiting for the lock: a thread barges past the waiters, competes as the first waiter, and sleeps.
 
 use super::sleepers::UNFAIR_NS;
 use super::word::{HELD, InWord, PENDING, READER, READERS, RESERVED, SLEEPER, WRITER};
@@ -11,20 +11,21 @@ use crate::platform::{Atomic, AtomicInt, Bound, Reads};
 use crate::queue::{NodeId, Patience, SPIN_NS, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How long a reader waits for a writer for which the lock is reserved, while readers hold it: it may be one of them.
+/// The time that a reader waits for a writer for which the lock is reserved, while readers hold it. The reader may be
+/// one of them.
 const RECURSION_NS: u64 = 10_000_000;
-/// How long a free lock stays reserved for a thread that does not take it: a few wake-ups.
+/// The time that a free lock stays reserved for a thread that does not take it: a few wake-ups.
 const KEPT_NS: u64 = 50_000;
-/// How long a reader that finds a writer there looks away first, in pauses, ...
+/// The time that a reader looks away first when it finds a writer, in pauses.
 const READERS_FIRST_PAUSE: u32 = 16;
-/// ... and then, if that one is gone.
+/// The time that it then looks away once more if that writer is gone, in pauses.
 const READERS_LONG_PAUSE: u32 = 128;
-/// How long a writer that finds somebody there does: readers come as long as it is away.
+/// The time that a writer looks away first when it finds a holder, in pauses. Readers come as long as it is away.
 const WRITERS_FIRST_PAUSE: u32 = 4;
-/// After this many pauses a writer that finds readers there is pending: it could hold the lock by now.
+/// After this many pauses a writer that finds readers is pending: it could hold the lock by now.
 const PAUSES_BEFORE_PENDING: u32 = 1;
-/// If a writer was there then, it is from this many on. Already at the next look it costs up to 13 % with sections of a
-/// pause and eight threads.
+/// A writer that found another writer at that time is pending after this many pauses or more. If it were pending
+/// already at the next look, that would cost up to 13 % with sections of one pause and eight threads.
 const PAUSES_BEFORE_PENDING_LATE: u32 = 3;
 
 /// A thread in the table.
@@ -33,15 +34,15 @@ struct Waiting {
     kind: LockMode,
     since_ns: u64,
     deadline_ns: Option<u64>,
-    /// When it passes a writer for which the lock is reserved: it may be a reader already.
+    /// The time at which it passes a writer for which the lock is reserved, because it may be a reader already.
     passes_ns: Option<u64>,
-    /// When it closes the door, if it waits still.
+    /// The time at which it closes the door, if it still waits then.
     closes_ns: Option<u64>,
 }
 
 impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
-    /// Everything but the first attempt. Returns `true` if the lock is taken, which it is without a deadline, unless
-    /// the caller is a reader that cannot be counted.
+    /// Waits for the lock, after the first attempt. Returns `true` if the lock is taken. Without a deadline it is
+    /// taken, unless the caller is a reader that cannot be counted.
     #[cold]
     pub(super) fn wait(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         self.begin_to_wait();
@@ -62,8 +63,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
             || self.attempt(kind)
     }
 
-    /// A thread that reads already joins the readers, even if a writer waits, which waits for it. Returns `true` if it
-    /// did.
+    /// Lets a thread that reads already join the readers, even if a writer waits, because that writer waits for this
+    /// thread. Returns `true` if it joined.
     pub(super) fn pass_as_reader(&self, kind: LockMode) -> bool {
         let passes = self.reads_already() == Reads::Yes && self.take(kind, kind.held_against());
         if passes {
@@ -72,12 +73,12 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         passes
     }
 
-    /// Returns `true` if a writer may wait for the caller.
+    /// Returns `true` if the caller may be a reader already, for which a writer may wait.
     fn may_read_already(&self, kind: LockMode) -> bool {
         kind.is_shared() && self.reads_already() != Reads::No
     }
 
-    /// Returns `true` if to spin is not worth it.
+    /// Returns `true` if spinning is not worth it, because threads hold the lock for long.
     fn is_held_for_long(&self) -> bool {
         // ordering: Relaxed; only a hint.
         let seen = self.word.load(Relaxed);
@@ -87,14 +88,14 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         reads && is_long(HoldMode::Reader) || writes && is_long(HoldMode::Writer)
     }
 
-    /// Before a thread says anything of itself in the word: a child that is forked later knows that it is one. The
-    /// first question in the child would be too late. In a child, what gone waiters have left in a free lock is removed
-    /// here.
+    /// Runs before a thread says anything of itself in the word. It asks the platform if the process was forked. So a
+    /// child that is forked later knows that it is one; the first question in the child would be too late. In a child,
+    /// this removes what gone waiters have left in a free lock.
     pub(super) fn begin_to_wait(&self) {
         self.forget_where_free();
     }
 
-    /// In a forked child: removes what gone waiters have left in a free lock.
+    /// Removes what gone waiters have left in a free lock, if the process is a forked child.
     fn forget_where_free(&self) {
         if !P::has_forked() {
             return;
@@ -135,25 +136,26 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if is_ours && !F::IS_FAIR {
             self.begin_timed(kind);
         }
-        // SAFETY: claimed above, and taken out of the table.
+        // SAFETY: the node was claimed above, and is no longer in the table.
         unsafe { P::release_node(id) };
         is_ours
     }
 
-    /// Lets another thread run that wants this CPU, which may be the owner, and tries to take the lock then, once.
-    /// Returns `true` if it is taken.
+    /// Lets another thread run that wants this CPU, which may be the owner. Then tries to take the lock, once. Returns
+    /// `true` if it is taken.
     fn take_after_others(&self, kind: LockMode) -> bool {
         P::yield_cpu();
         self.take(kind, kind.against_newcomer())
     }
 
     /// Competes for the lock before queueing, with pauses that double. Returns `true` if it is taken. A reader that has
-    /// let a pending writer pass for that long no longer waits for it: it may be a reader already.
+    /// let a pending writer pass for that long no longer waits for it, because the reader may hold the lock already.
     fn barge(&self, kind: LockMode) -> bool {
         let against = kind.against_newcomer();
         // ordering: Relaxed; only a hint.
         if self.word.load(Relaxed) & against == 0 {
-            // Others come and go all the time: it is worth more if they do so for a while undisturbed.
+            // Other threads come and go all the time. More of them get through if they are left undisturbed for a
+            // while.
             let mut away = Patience::<P>::short();
             while !away.pause() {}
         }
@@ -165,8 +167,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours || kind.is_shared() && !F::IS_FAIR && self.take(kind, against & !PENDING)
     }
 
-    /// A reader that finds a writer there pauses; and where sections are so short that it is gone then, for longer:
-    /// meanwhile others get through many of them, and the line stays where it is.
+    /// Pauses, for a reader that finds a writer. If that writer is gone after the first pause, sections are short, and
+    /// the reader pauses for longer. Meanwhile other threads get through many sections, and the cache line stays where
+    /// it is. Returns the patience with which the reader competes then.
     fn look_away(&self, against: u32) -> Patience<P> {
         Patience::<P>::short_from(READERS_FIRST_PAUSE).pause();
         // ordering: Relaxed; only a hint.
@@ -176,8 +179,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         Patience::short()
     }
 
-    /// Competes for the lock unless `against` is in its word, until its patience is over. Returns `true` if it is
-    /// taken.
+    /// Competes for the lock until `patience` is over. Takes it when no bit of `against` is in its word. Returns `true`
+    /// if it is taken.
     fn spin(&self, kind: LockMode, against: u32, mut patience: Patience<P>) -> bool {
         let decides = |bits| bits & against == 0 || bits & against & RESERVED != 0;
         let is_writer = kind == LockMode::Writer && !F::IS_FAIR;
@@ -207,10 +210,10 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         }
     }
 
-    /// A writer that finds readers there each time it looks spins while newcomers that read let it in first; whether
-    /// the lock is taken.
+    /// Spins while newly arriving readers let the caller in first. The caller is a writer that found readers there.
+    /// Returns `true` if the lock is taken.
     fn spin_as_pending(&self, against: u32) -> bool {
-        // (w,*,p,r) -> (w,*,1,r)
+        // Pending is set; the rest of the state stays.
         // ordering: Relaxed; only keeps readers away for a moment, nothing is read through it.
         self.word.fetch_or(PENDING, Relaxed);
         let is_free = |bits| bits & against == 0 || bits & against & RESERVED != 0;
@@ -228,13 +231,13 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
 
     /// Takes the lock if its word is still `seen`.
     pub(super) fn try_take(&self, seen: u32, kind: LockMode) -> bool {
-        // (*,s,*,r) -> (*,s,0,1) or (*,s,0,r+1)
+        // (*,s,0,r) -> (*,s,0,r+1); (*,s,0,0) -> (*,s,1,0)
         // ordering: Acquire; A1, A2. On failure Relaxed: the failure value is not used.
         self.word.compare_exchange(seen, kind.taken(seen), Acquire, Relaxed).is_ok()
     }
 
-    /// Takes a lock that is reserved and free for as long as one may be: the waiter for which it is has no CPU, and
-    /// keeps it again when it has one.
+    /// Takes a lock that has been reserved and free for as long as a lock may be. The waiter for which it is reserved
+    /// has no CPU, and reserves it again when it has one. Returns `true` if it did.
     #[cold]
     fn take_abandoned(&self, kind: LockMode) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -242,7 +245,8 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         if seen & RESERVED == 0 || seen & HELD != 0 {
             return false;
         }
-        // Not awake: that thread may need this CPU. Nobody wakes one that sleeps on the word.
+        // The caller sleeps meanwhile, because that waiter may need this CPU. No thread wakes one that sleeps on the
+        // word.
         let until_ns = P::now_ns().saturating_add(KEPT_NS);
         P::futex_wait(&self.word, seen, Some(until_ns));
         if P::now_ns() < until_ns {
@@ -253,7 +257,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         self.word.compare_exchange(seen, kind.taken(seen & !RESERVED), Acquire, Relaxed).is_ok()
     }
 
-    /// No node is left: competes for the word, with naps.
+    /// Competes for the word with naps, because no node is left. Returns `true` if the lock is taken.
     #[cold]
     fn wait_without_node(&self, kind: LockMode, deadline_ns: Option<u64>) -> bool {
         P::count(Event::lock_no_node);
@@ -321,8 +325,9 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         is_ours || is_granted
     }
 
-    /// A waiter that nobody passes is soon the first: it looks for a moment whether it is before it sleeps, so that who
-    /// leaves the lock to it need not wake it.
+    /// Spins for a moment to see if the waiter becomes the first. No thread passes this waiter, so it soon is. A thread
+    /// that leaves the lock to a waiter that still looks need not wake it. If the moment is over, the waiter is to
+    /// sleep.
     fn stay_behind(id: NodeId) {
         let signal = &waiter::<P>(id).signal;
         let mut is_told = false;
@@ -346,15 +351,15 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
         P::futex_wait(&waiter::<P>(me.id).signal, ASLEEP, until_ns);
     }
 
-    /// A reader that has waited for so long, and may be one already: then readers hold the lock. Where no reader is
-    /// listed it ends the reservation. Returns `true` if it is taken.
+    /// Lets a reader pass a writer after a long wait, because the reader may hold the lock already. If it does, readers
+    /// hold the lock. Where no reads are listed, this ends the reservation. Returns `true` if the lock is taken.
     fn pass(&self, me: &mut Waiting) -> bool {
         me.passes_ns = Some(P::now_ns().saturating_add(RECURSION_NS));
         let passed = self.take(me.kind, me.kind.held_against());
         if passed {
             P::count(Event::rwlock_pass);
             if !F::LISTS_READS {
-                // Else each time it reads again takes as long as this one.
+                // Otherwise each further read of a reader takes as long as this one.
                 // (1,s,0,r) -> (0,s,0,r)
                 // ordering: Relaxed; only lets newcomers in, nothing is read through it.
                 self.word.fetch_and(!RESERVED, Relaxed);
@@ -364,7 +369,7 @@ impl<P: ParkPlatform, F: Fairness> RawRwLock<P, F> {
     }
 
     /// Competes for the lock as the first waiter, awake. Returns `true` if it is taken. If it is not, and newcomers
-    /// have passed for long enough, the lock is reserved from now on.
+    /// have passed the waiter for long enough, the lock is reserved from now on.
     fn compete(&self, me: &Waiting) -> bool {
         let is_ours = self.spin(me.kind, me.kind.held_against(), Patience::long());
         let is_due = || P::now_ns().saturating_sub(me.since_ns) >= UNFAIR_NS;

@@ -8,27 +8,27 @@ pub(crate) const WRITER: u32 = 1;
 pub(crate) const SLEEPER: u32 = 1 << 1;
 /// The lock is reserved for the first waiter.
 pub(crate) const RESERVED: u32 = 1 << 2;
-/// A writer spins for the lock: newcomers that read let it in first, for a moment.
+/// A writer spins for the lock. Newly arriving readers let it in first, for a moment.
 pub(crate) const PENDING: u32 = 1 << 3;
-/// A thread reads that may become the writer, or waits until it can: no thread writes, and no other one reads so. While
-/// it reads it is one of the readers.
+/// The thread that may become the writer reads, or waits until it can write. Meanwhile no thread writes, and no other
+/// thread takes the lock in this way. While it reads, it is counted as one of the readers.
 pub(crate) const UPGRADABLE: u32 = 1 << 4;
 /// One reader. Readers are counted in bits 8 to 30.
 pub(crate) const READER: u32 = 1 << 8;
-/// More readers than can be counted.
+/// More readers hold the lock than can be counted.
 pub(crate) const GUARD: u32 = 1 << 31;
-/// Readers hold the lock.
+/// Any of these bits is set while readers hold the lock.
 pub(crate) const READERS: u32 = !(READER - 1);
-/// Somebody holds the lock.
+/// Any of these bits is set while a thread holds the lock.
 pub(crate) const HELD: u32 = WRITER | UPGRADABLE | READERS;
 
-/// What a kind of holder means for the word.
+/// The bits of the word that matter to a kind of holder.
 pub(crate) trait InWord {
-    /// What must not be in the word for the first waiter to take the lock.
+    /// Returns the bits that keep the first waiter from taking the lock.
     fn held_against(self) -> u32;
-    /// What must not be in the word for a newcomer to take it.
+    /// Returns the bits that keep a newcomer from taking the lock.
     fn against_newcomer(self) -> u32;
-    /// The word when the lock is taken that had this one.
+    /// Returns the new word of the lock, after a thread took it that saw `word`.
     fn taken(self, word: u32) -> u32;
 }
 

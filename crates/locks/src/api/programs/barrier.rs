@@ -51,12 +51,12 @@ use core::fmt;
 ///
 /// # Freeing
 ///
-/// As in `std`, a barrier may be freed when all calls of [`wait`](Self::wait) have returned. That one call has returned
-/// is not enough: the others still look at the barrier.
+/// As in `std`, a barrier may be freed when all calls of [`wait`](Self::wait) have returned. It is not enough that one
+/// call has returned: the other threads still look at the barrier.
 ///
 /// # Size and limits
 ///
-/// 16 bytes; no allocation. At most 4,194,303 threads can meet, which is as many as Linux can run. With a larger
+/// 16 bytes. It allocates nothing. At most 4,194,303 threads can meet, which is as many as Linux can run. With a larger
 /// number, all wait for ever. If more threads than the number use a barrier, one that gets no CPU while exactly 2^31
 /// groups go on may wait for one group more.
 pub struct Barrier {
@@ -64,13 +64,13 @@ pub struct Barrier {
     threads: usize,
 }
 
-/// What [`Barrier::wait`] returns: whether the caller arrived last.
+/// The result of [`Barrier::wait`]. It says if the caller arrived last.
 pub struct BarrierWaitResult {
     is_leader: bool,
 }
 
 impl Barrier {
-    /// Creates a barrier at which `threads` threads meet. At a barrier for 0 or 1 threads, none waits.
+    /// Creates a barrier at which `threads` threads meet. At a barrier for 0 or 1 threads, no thread waits.
     #[must_use]
     pub const fn new(threads: usize) -> Self {
         Self { raw: RawBarrier::INIT, threads }

@@ -10,7 +10,7 @@ use crate::qspinlock::Succession;
 use lockwright_core::glue::{deadline_after, deadline_at};
 use std::time::{Duration, Instant};
 
-/// Tells if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.
+/// Says if a wait for a [`Condvar`](crate::Condvar) with a time-out has timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
@@ -77,7 +77,7 @@ macro_rules! wait_guard {
                 self
             }
             fn raw_mutex(&self) -> &RawMutex<P, L::Succession> {
-                // SAFETY: it is not unlocked by this reference.
+                // SAFETY: the mutex is not unlocked through this reference.
                 unsafe { $lock_api::MutexGuard::mutex(self).raw() }.raw_mutex()
             }
         }
@@ -160,7 +160,7 @@ impl Condvar {
 }
 
 impl<P: ParkPlatform + ConstCells> Condvar<P> {
-    /// As `new`, on any platform.
+    /// As `new`, but on any platform.
     #[doc(hidden)]
     pub fn new_on() -> Self {
         Self(RawCondvar::new())
@@ -179,11 +179,11 @@ impl<P: ParkPlatform + ConstCells> Condvar<P> {
             self.wait(guard);
         }
     }
-    /// Like [`wait`](Self::wait), but gives up after `timeout`.
+    /// As [`wait`](Self::wait), but gives up after `timeout`.
     pub fn wait_for<G: WaitGuard<P>>(&self, guard: &mut G, timeout: Duration) -> WaitTimeoutResult {
         self.wait_raw(guard, Some(deadline_after::<P>(timeout)))
     }
-    /// Like [`wait`](Self::wait), but gives up at `deadline`.
+    /// As [`wait`](Self::wait), but gives up at `deadline`.
     pub fn wait_until<G: WaitGuard<P>>(
         &self,
         guard: &mut G,
@@ -191,7 +191,7 @@ impl<P: ParkPlatform + ConstCells> Condvar<P> {
     ) -> WaitTimeoutResult {
         self.wait_raw(guard, Some(deadline_at::<P>(deadline)))
     }
-    /// Like [`wait_while`](Self::wait_while), but gives up after `timeout`.
+    /// As [`wait_while`](Self::wait_while), but gives up after `timeout`.
     ///
     /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
     pub fn wait_while_for<G: WaitGuard<P>>(
@@ -202,7 +202,7 @@ impl<P: ParkPlatform + ConstCells> Condvar<P> {
     ) -> WaitTimeoutResult {
         self.wait_while_raw(guard, condition, deadline_after::<P>(timeout))
     }
-    /// Like [`wait_while`](Self::wait_while), but gives up at `deadline`.
+    /// As [`wait_while`](Self::wait_while), but gives up at `deadline`.
     ///
     /// [`timed_out`](WaitTimeoutResult::timed_out) returns `true` if `condition` was still true at the end.
     pub fn wait_while_until<G: WaitGuard<P>>(
@@ -218,7 +218,7 @@ impl<P: ParkPlatform + ConstCells> Condvar<P> {
     pub fn notify_one(&self) -> bool {
         self.0.notify_one()
     }
-    /// Notifies all threads that wait. Returns how many they are.
+    /// Notifies all threads that wait. Returns their number.
     #[inline]
     pub fn notify_all(&self) -> usize {
         self.0.notify_all() as usize
@@ -242,7 +242,7 @@ impl<P: ParkPlatform + ConstCells> Condvar<P> {
         guard: &mut G,
         deadline_ns: Option<u64>,
     ) -> WaitTimeoutResult {
-        // SAFETY: the guard holds the mutex; what it guards is not accessed until it does again.
+        // SAFETY: the guard holds the mutex. The value is not accessed until the guard holds the mutex again.
         WaitTimeoutResult(!unsafe { self.0.wait(guard.raw_mutex(), deadline_ns) })
     }
 }

@@ -42,8 +42,8 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 ///
 /// # Size and cost
 ///
-/// Four bytes, and the larger of the closure and the value with a mark which of them it is; no allocation. Once the
-/// value is there, to get it costs one load.
+/// Four bytes, and the larger of the closure and the value, with a mark that says which of them is there. It allocates
+/// nothing. Once the value is there, to get it costs one load.
 pub struct LazyLock<T, F = fn() -> T> {
     once: Once,
     /// Written by the closure of `once`.
@@ -83,7 +83,7 @@ impl<T, F> LazyLock<T, F> {
         }
     }
 
-    /// The value. For a thread that has found the once completed.
+    /// Returns the value. The caller has found the once completed.
     #[inline(always)]
     fn value(&self) -> Option<&T> {
         // SAFETY: the content is no longer written through a shared reference.
@@ -101,7 +101,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         Self { once: Once::new(), content: UnsafeCell::new(Content::Maker(make)) }
     }
 
-    /// Returns the value. If it has not been made yet, makes it; if another thread is making it, waits for that one.
+    /// Returns the value. If it has not been made yet, makes it. If another thread is making it, waits for that thread.
     ///
     /// # Panics
     ///
@@ -117,7 +117,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         unsafe { this.value().unwrap_unchecked() }
     }
 
-    /// As [`force`](Self::force), with a value that may be changed.
+    /// As [`force`](Self::force), but returns a value that may be changed.
     ///
     /// # Panics
     ///
@@ -139,12 +139,12 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             unreachable!("a closure that has been called is called again")
         };
         let value = make();
-        // SAFETY: as above. What is there, nothing, need not be dropped.
+        // SAFETY: as above. The content is empty, so it need not be dropped.
         unsafe { content.write(Content::Value(value)) };
     }
 }
 
-/// The first half of the message is the one of `std`, for programs that look for it.
+/// The first half of the message is that of `std`, for programs that look for it.
 #[cold]
 #[track_caller]
 fn is_poisoned() -> ! {

@@ -1,7 +1,7 @@
 //! The types that need threads on Linux.
 //!
-//! - `mutex_types`, `rwlock_types` and `cna_mutex` are aliases of types of `lock_api` 0.4, and `v05` has the same for
-//!   0.5. `condvar` is for both.
+//! - `mutex_types`, `rwlock_types` and `cna_mutex` are aliases of types of `lock_api` 0.4, and `v05` has such aliases
+//!   for 0.5. `condvar` is for both versions.
 //! - The others do not need `lock_api`.
 
 mod barrier;

@@ -25,7 +25,7 @@ use lockwright_core::glue::v04 as lock_api;
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::Mutex`]:
+/// The methods are those of [`lock_api::Mutex`]:
 ///
 /// - `const fn new(value: T) -> Mutex<T>`: creates an unlocked mutex.
 /// - `lock(&self) -> MutexGuard<'_, T>`: takes the lock, and waits for it.
@@ -33,16 +33,16 @@ use lockwright_core::glue::v04 as lock_api;
 /// - `try_lock_for(&self, Duration) -> Option<MutexGuard<'_, T>>`: waits no longer than that.
 /// - `try_lock_until(&self, Instant) -> Option<MutexGuard<'_, T>>`: waits until then at the latest.
 /// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock.
-/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
+/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: give the value, without locking.
 ///
-/// Of the guard, which is a [`lock_api::MutexGuard`]:
+/// The guard is a [`lock_api::MutexGuard`]. It has these functions:
 ///
-/// - `MutexGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'_, U>`: a guard of a part of the
+/// - `MutexGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'_, U>`: returns a guard of a part of the
 ///   value. `try_map` returns a `Result`, because its closure returns an `Option`.
 /// - `MutexGuard::unlocked(&mut guard, FnOnce() -> U) -> U`: runs a closure while the lock is not held.
 /// - `MutexGuard::unlock_fair(guard)`: gives the lock to a thread that sleeps for it, if there is one.
 /// - `MutexGuard::bump(&mut guard)`: does that, and takes the lock again.
-/// - `MutexGuard::leak(guard) -> &mut T`: a reference to the value, which stays locked for ever.
+/// - `MutexGuard::leak(guard) -> &mut T`: returns a reference to the value, which stays locked for ever.
 ///
 /// # Memory ordering
 ///
@@ -51,13 +51,13 @@ use lockwright_core::glue::v04 as lock_api;
 ///
 /// # Fairness
 ///
-/// A thread that comes when the lock is free takes it, even if other threads sleep for it. That makes the lock
-/// fast. The threads that sleep are woken in turn. One that has been woken and still finds the lock held 4 ms
-/// later reserves it. From then on only threads that were woken get the lock, until this one has had it. If
-/// they have no CPU for 50 us while the lock is free, another thread may take it. So 4 ms is no bound on a busy
-/// machine: with 32 threads on two CPUs, a wait of 41 ms was measured. An attempt may take a free lock at any
-/// time: `try_lock` fails only if a thread holds the lock, or if it was given to a thread by `unlock_fair`.
-/// A thread that only makes attempts can overtake a waiter for longer.
+/// A thread that comes when the lock is free takes it, even if other threads sleep for it. That makes the lock fast.
+/// The threads that sleep are woken in turn. A thread that has been woken and still finds the lock held 4 ms later
+/// reserves the lock. From then on only threads that were woken get the lock, until this one has had it. If they have
+/// no CPU for 50 us while the lock is free, another thread may take it. So 4 ms is no bound on a busy machine: with 32
+/// threads on two CPUs, a wait of 41 ms was measured. An attempt may take a free lock at any time: `try_lock` fails
+/// only if a thread holds the lock, or if it was given to a thread by `unlock_fair`. A thread that only makes attempts
+/// can overtake a waiter for longer.
 ///
 /// # Time-outs
 ///
@@ -163,7 +163,7 @@ pub type ArcSendMutexGuard<T> = lock_api::ArcMutexGuard<Sendable<mutex::RawMutex
 ///
 /// # Methods
 ///
-/// Those of [`Mutex`], time-outs included. Messages and `{:?}` call this type `Mutex`.
+/// The methods are those of [`Mutex`], time-outs included. Messages and `{:?}` call this type `Mutex`.
 ///
 /// # Fairness
 ///
@@ -229,7 +229,7 @@ pub type RawFairMutex = mutex::RawFairMutex<Native>;
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::ReentrantMutex`]:
+/// The methods are those of [`lock_api::ReentrantMutex`]:
 ///
 /// - `const fn new(value: T) -> ReentrantMutex<T>`: creates an unlocked mutex.
 /// - `lock(&self) -> ReentrantMutexGuard<'_, T>`: takes the lock, and waits for it. If the caller holds it, the
@@ -238,13 +238,13 @@ pub type RawFairMutex = mutex::RawFairMutex<Native>;
 ///   waits.
 /// - `try_lock_for(&self, Duration) -> Option<ReentrantMutexGuard<'_, T>>`: waits no longer than that.
 /// - `try_lock_until(&self, Instant) -> Option<ReentrantMutexGuard<'_, T>>`: waits until then at the latest.
-/// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_owned_by_current_thread`: if
-///   the caller does.
-/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
+/// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_owned_by_current_thread` returns `true`
+///   if the caller does.
+/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: give the value, without locking.
 ///
-/// Of the guard, which is a [`lock_api::ReentrantMutexGuard`]:
+/// The guard is a [`lock_api::ReentrantMutexGuard`]. It has these functions:
 ///
-/// - `ReentrantMutexGuard::map(guard, FnOnce(&T) -> &U) -> MappedReentrantMutexGuard<'_, U>`: a guard of a part
+/// - `ReentrantMutexGuard::map(guard, FnOnce(&T) -> &U) -> MappedReentrantMutexGuard<'_, U>`: returns a guard of a part
 ///   of the value. `try_map` returns a `Result`, because its closure returns an `Option`.
 /// - `ReentrantMutexGuard::unlocked(&mut guard, FnOnce() -> U) -> U`: gives up this guard's hold while a
 ///   closure runs. The lock stays locked if the thread has another guard.

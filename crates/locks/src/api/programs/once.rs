@@ -1,10 +1,10 @@
-//! `Once` for programs: the closure, and what a panic in it means.
+//! `Once` for programs: runs the closure, and decides what a panic in it means.
 
 use crate::native::Native;
 use crate::once::{Begun, OnceProgress, RawOnce, Running};
 use core::fmt;
 
-/// How far a [`Once`] is.
+/// The progress of a [`Once`].
 ///
 /// [`Once::state`] returns one. [`Once::call_once_force`] passes one to its closure, which says what the `Once` was
 /// before: `New` or `Poisoned`.
@@ -21,12 +21,12 @@ pub enum OnceState {
 }
 
 impl OnceState {
-    /// Returns `true` if the last closure that ran has panicked. The name that `std` has for it.
+    /// Returns `true` if the last closure that ran has panicked. `std` has this name for it.
     #[must_use]
     pub const fn is_poisoned(self) -> bool {
         matches!(self, Self::Poisoned)
     }
-    /// Returns `true` if the last closure that ran has panicked. The name that `parking_lot` has for it.
+    /// Returns `true` if the last closure that ran has panicked. `parking_lot` has this name for it.
     #[must_use]
     pub const fn poisoned(self) -> bool {
         self.is_poisoned()
@@ -100,7 +100,7 @@ impl OnceState {
 ///
 /// # Size and cost
 ///
-/// Four bytes, which are zero at first; no allocation. Once it is done, a call is one load.
+/// Four bytes, which are zero at first. It allocates nothing. Once it is done, a call is one load.
 pub struct Once {
     raw: RawOnce<Native>,
 }
@@ -114,7 +114,8 @@ impl Once {
         Self { raw: RawOnce::INIT }
     }
 
-    /// Runs `closure` if no closure has run to its end yet. If another thread runs one, waits until that has ended.
+    /// Runs `closure` if no closure has run to its end yet. If another thread runs one, waits until that closure has
+    /// ended.
     ///
     /// # Panics
     ///
@@ -140,8 +141,8 @@ impl Once {
         true
     }
 
-    /// As [`call_once`](Self::call_once), but runs `closure` also if the `Once` is poisoned. The closure is told which
-    /// of the two it was: [`OnceState::New`] or [`OnceState::Poisoned`].
+    /// As [`call_once`](Self::call_once), but runs `closure` also if the `Once` is poisoned. The argument of the
+    /// closure says what the `Once` was: [`OnceState::New`] or [`OnceState::Poisoned`].
     ///
     /// # Panics
     ///

@@ -5,7 +5,7 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
-/// A place for a value that is set once and read by many threads then.
+/// A place for a value that is set once and then read by many threads.
 ///
 /// # Examples
 ///
@@ -46,9 +46,9 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 ///
 /// # Size and cost
 ///
-/// Four bytes and an `Option<T>`; no allocation. Once the value is there, to get it costs one load. The `Option` lets
-/// the compiler drop the value, with the same rules as in `std`: a value may borrow from something that is dropped at
-/// the same time, if its own type allows that. It can make the place larger than that of `std`.
+/// Four bytes and an `Option<T>`. It allocates nothing. Once the value is there, to get it costs one load. The `Option`
+/// lets the compiler drop the value, with the same rules as in `std`: a value may borrow from something that is dropped
+/// at the same time, if its own type allows that. It can make the place larger than that of `std`.
 pub struct OnceLock<T> {
     once: Once,
     /// `Some` exactly if `once` is completed; written by its closure.
@@ -89,7 +89,7 @@ impl<T> OnceLock<T> {
         self.value_of_completed()
     }
 
-    /// Puts `value` into an empty place. If another thread is making a value, waits for that one.
+    /// Puts `value` into an empty place. If another thread is making a value, waits for that thread.
     ///
     /// # Errors
     ///
@@ -104,7 +104,8 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// Returns the value; if there is none, makes it with `make`. If another thread is making it, waits for that one.
+    /// Returns the value. If there is none, makes it with `make`. If another thread is making it, waits for that
+    /// thread.
     ///
     /// # Panics
     ///
@@ -141,7 +142,7 @@ impl<T> OnceLock<T> {
     ///
     /// # Errors
     ///
-    /// What `make` returns.
+    /// The error that `make` returns.
     ///
     /// # Panics
     ///
@@ -182,7 +183,7 @@ impl<T> OnceLock<T> {
         // SAFETY: by the contract of this function.
         unsafe { self.value.get().write(value) }
     }
-    /// The value. For a thread that has found the once completed.
+    /// Returns the value. The caller has found the once completed.
     #[inline(always)]
     fn value(&self) -> Option<&T> {
         // SAFETY: the value is no longer written through a shared reference.
@@ -204,7 +205,7 @@ impl<T> Default for OnceLock<T> {
 impl<T> From<T> for OnceLock<T> {
     fn from(value: T) -> Self {
         let place = Self::new();
-        // Nobody else has it, so there is no value yet.
+        // No other thread has it, so there is no value yet.
         let _ = place.set(value);
         place
     }

@@ -116,7 +116,7 @@ impl<P: ParkPlatform> OwnedSemaphorePermit<P> {
 
 impl<P: ParkPlatform> Drop for OwnedSemaphorePermit<P> {
     fn drop(&mut self) {
-        // Without room for them, they are lost.
+        // If there is no room for them, they are lost.
         let _has_room = self.permits == 0 || self.semaphore.add_permits(self.permits);
     }
 }

@@ -1,5 +1,5 @@
-//! What the compiler refuses, with the error it gives; a nightly compiler checks that it is this one. Each of these is
-//! a use after free or a race otherwise.
+//! Programs that the compiler refuses, with the error it gives. A nightly compiler checks that the error is this one.
+//! If the compiler accepted one of these, it would be a use after free or a race.
 //!
 //! Guards stay in their thread.
 //! ```compile_fail,E0277
@@ -38,7 +38,8 @@
 //! std::thread::scope(|scope| scope.spawn(move || drop(guard)).join());
 //! ```
 //!
-//! Those that may be sent are sent only with what may be sent, and shared only with what may be shared.
+//! Guards that may be sent are sent only with a value that may be sent. A lock is shared only with a value that may be
+//! shared.
 //! ```compile_fail,E0277
 //! let lock = lockwright::SendMutex::new(std::rc::Rc::new(0));
 //! let guard = lock.lock();
@@ -95,7 +96,7 @@
 //! let _ = std::panic::catch_unwind(|| drop(place.get()));
 //! ```
 //!
-//! What is in a place does not outlive it, and a value does not outlive what it borrows.
+//! The value in a place does not outlive the place, and a value does not outlive what it borrows.
 //! ```compile_fail,E0505
 //! let place = lockwright::OnceLock::from(1);
 //! let one = place.get();

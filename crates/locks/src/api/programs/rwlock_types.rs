@@ -1,4 +1,4 @@
-//! The types of locks that readers share, on `lock_api` 0.4.
+//! The types of reader-writer locks, on `lock_api` 0.4.
 
 use crate::api::Sendable;
 use crate::native::Native;
@@ -27,7 +27,8 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Methods
 ///
-/// Those of [`lock_api::RwLock`]. `R` is `RwLockReadGuard<'_, T>`, and `W` is `RwLockWriteGuard<'_, T>`.
+/// The methods are those of [`lock_api::RwLock`]. `R` is `RwLockReadGuard<'_, T>`, and `W` is
+/// `RwLockWriteGuard<'_, T>`.
 ///
 /// - `const fn new(value: T) -> RwLock<T>`: creates an unlocked lock.
 /// - `read(&self) -> R`: takes the lock together with other readers, and waits for it.
@@ -43,24 +44,24 @@ use lockwright_core::rwlock_part_types;
 /// - `read_recursive(&self) -> R` and `try_read_recursive(&self) -> Option<R>`: as `read` and `try_read`, for a
 ///   thread that may hold a read lock already. They do not wait for a writer that waits. With time-outs:
 ///   `try_read_recursive_for` and `try_read_recursive_until`.
-/// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_locked_exclusive`: if a writer
-///   does.
-/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: the value, without locking.
+/// - `is_locked(&self) -> bool`: returns `true` if a thread holds the lock. `is_locked_exclusive` returns `true` if a
+///   writer does.
+/// - `get_mut(&mut self) -> &mut T` and `into_inner(self) -> T`: give the value, without locking.
 ///
-/// Of the guards, which are [`lock_api::RwLockReadGuard`] and [`lock_api::RwLockWriteGuard`]:
+/// The guards are [`lock_api::RwLockReadGuard`] and [`lock_api::RwLockWriteGuard`]. They have these functions:
 ///
 /// - `RwLockWriteGuard::downgrade(guard) -> R`: makes the writer a reader; no other writer comes in between.
 /// - `RwLockUpgradableReadGuard::upgrade(guard) -> W`: waits for the other readers and makes the reader the
 ///   writer; no thread writes in between. `try_upgrade`, `try_upgrade_for` and `try_upgrade_until` return the
 ///   guard in `Err` if there are other readers. `downgrade(guard) -> R`: goes on as one of the readers.
 ///   `RwLockWriteGuard::downgrade_to_upgradable(guard) -> U`: makes the writer such a reader.
-/// - `RwLockReadGuard::unlock_fair(guard)`, and the same of the other guards: unlocks for the thread that has
+/// - `RwLockReadGuard::unlock_fair(guard)`, and the same function of the other guards: unlocks for the thread that has
 ///   waited longest, if one sleeps. `bump(&mut guard)` does that, and takes the lock again.
 /// - `RwLockReadGuard::map(guard, FnOnce(&T) -> &U) -> MappedRwLockReadGuard<'_, U>` and
-///   `RwLockWriteGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedRwLockWriteGuard<'_, U>`: a guard of a
+///   `RwLockWriteGuard::map(guard, FnOnce(&mut T) -> &mut U) -> MappedRwLockWriteGuard<'_, U>`: return a guard of a
 ///   part of the value.
-/// - `RwLockReadGuard::unlocked(&mut guard, FnOnce() -> U) -> U` and the same of the write guard: run a closure
-///   while the lock is not held.
+/// - `RwLockReadGuard::unlocked(&mut guard, FnOnce() -> U) -> U` and the same function of the write guard: run a
+///   closure while the lock is not held.
 ///
 /// # Memory ordering
 ///
@@ -69,14 +70,13 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Fairness
 ///
-/// Threads that come when the lock is free take it, even if others sleep for it, and a thread that reads joins
-/// the readers. That makes the lock fast. The others wait in the order of their arrival, and the first of them
-/// is woken each time the lock becomes free. The lock is reserved for it if it still finds the lock held after
-/// 4 ms, and for a writer that has waited for 4 ms while readers hold the lock. Then threads that come queue
-/// behind it. If it has no CPU for 50 us while the lock is free, another thread may take the lock. An attempt
-/// may at any time: where `try_write` and `try_read` cannot wait, they take a free lock even if it is reserved,
-/// and it stays so. While readers hold the lock, `try_read` fails only if it is reserved for a writer, or a
-/// writer spins.
+/// A thread that comes when the lock is free takes it, even if others sleep for it, and a thread that reads joins the
+/// readers. That makes the lock fast. The others wait in the order of their arrival, and the first of them is woken
+/// each time the lock becomes free. The lock is reserved for it if it still finds the lock held after 4 ms, and for a
+/// writer that has waited for 4 ms while readers hold the lock. Then threads that come queue behind it. If it has no
+/// CPU for 50 us while the lock is free, another thread may take the lock. An attempt may take it at any time:
+/// `try_write` and `try_read` cannot wait. So they take a free lock even if it is reserved, and it stays reserved.
+/// While readers hold the lock, `try_read` fails only if it is reserved for a writer, or a writer spins.
 ///
 /// When a reader that waited gets the lock, all readers that wait get it, past the writers between them. Where
 /// sections take 20 us or longer, writers and readers take turns: the writers that wait when the last reader
@@ -133,9 +133,9 @@ pub type RwLockUpgradableReadGuard<'a, T> =
 ///
 /// # Fairness
 ///
-/// As for [`RwLock`], but for its bound. No thread knows which of these locks it reads, because its guards may
-/// be elsewhere. So a thread that waits to read while readers hold the lock joins them after 10 ms: it may be
-/// one of them. Readers that hold the lock for longer than that can keep a writer waiting **without bound**.
+/// As for [`RwLock`], except its bound. No thread knows which of these locks it reads, because its guards may be
+/// elsewhere. So a thread that waits to read while readers hold the lock joins them after 10 ms: it may be one of them.
+/// Readers that hold the lock for longer than that can keep a writer waiting **without bound**.
 pub type SendRwLock<T> = lock_api::RwLock<Sendable<rwlock::RawRwLock<Native, rwlock::Unlisted>>, T>;
 
 /// The guard of a reader of a [`SendRwLock`]. It can be sent to another thread.
@@ -155,7 +155,7 @@ pub type SendRwLockUpgradableReadGuard<'a, T> = lock_api::RwLockUpgradableReadGu
 
 /// A [`RwLock`] that serves waiters first come, first served.
 ///
-/// It has the methods of [`RwLock`], time-outs included, but for recursive reads.
+/// It has the methods of [`RwLock`], time-outs included, except recursive reads.
 ///
 /// # Examples
 ///
@@ -199,7 +199,7 @@ pub type FairRwLockWriteGuard<'a, T> =
 
 /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
 ///
-/// Worth it only above about a million reads for each write. Below that it can be several times slower than
+/// It is worth it only above about a million reads for each write. Below that it can be several times slower than
 /// [`RwLock`] or [`Mutex`]. To estimate: reads per second times the seconds between two writes. An example is a
 /// configuration that is replaced every few minutes and read millions of times in between.
 ///
@@ -220,8 +220,8 @@ pub type FairRwLockWriteGuard<'a, T> =
 ///
 /// # Methods
 ///
-/// Those of [`RwLock`], time-outs included, but for upgradable reads, `unlock_fair` and `bump`. Messages and
-/// `{:?}` call this type `RwLock`, since all of them are made of `lock_api::RwLock`.
+/// The methods are those of [`RwLock`], time-outs included, except upgradable reads, `unlock_fair` and `bump`. Messages
+/// and `{:?}` call this type `RwLock`, since all of them are made of `lock_api::RwLock`.
 ///
 /// # When readers use their own memory
 ///
@@ -240,9 +240,9 @@ pub type FairRwLockWriteGuard<'a, T> =
 ///
 /// # Forgotten guards
 ///
-/// If a read guard is forgotten, no thread can write any more, as with any lock. Its thread also loses one of
-/// the four places for ever. If a thread reads the same lock 2^23 times at once, `read` may end the process
-/// and attempts may fail, as at the limit of [`RwLock`].
+/// If a read guard is forgotten, no thread can write from then on, as with any lock. Its thread also loses one of the
+/// four places for ever. If a thread reads the same lock 2^23 times at once, `read` may end the process and attempts
+/// may fail, as at the limit of [`RwLock`].
 ///
 /// # Signals and fork
 ///
