@@ -12,8 +12,9 @@
 //! Types, functions and features have the names and the signatures of parking_lot 0.12.5. **They do not promise all
 //! that parking_lot's do:**
 //!
-//! - **Readers that leave no gap keep a writer of an [`RwLock`] out for ever**, and a reader that upgrades, too. With
-//!   parking_lot neither side starves.
+//! - **A waiter of an [`RwLock`] may be passed for 4 ms.** Its wait has a bound; the documentation of
+//!   [`RwLock`](lockwright::RwLock#fairness) of Lockwright states it. With feature `send_guard`, readers that hold the
+//!   lock for longer than 10 ms can keep a writer waiting for ever, because a thread does not know what it reads.
 //! - **A newly arriving thread takes a free [`Mutex`] although others wait**, until a thread that was woken has found
 //!   it held for 4 ms. With parking_lot an unlock hands it over about every 0.5 ms.
 //! - **Locks call membarrier(2)**, which interrupts every CPU that runs the process. Under a system call filter a lock

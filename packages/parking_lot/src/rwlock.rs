@@ -7,7 +7,8 @@ use lockwright::native::Native;
 pub type RawRwLock = lockwright::rwlock::RawRwLock<Native>;
 /// The lock of a [`RwLock`], without its value. It is unlocked with `lock_api::RawRwLock::INIT`.
 #[cfg(feature = "send_guard")]
-pub type RawRwLock = lockwright::api::Sendable<lockwright::rwlock::RawRwLock<Native>>;
+pub type RawRwLock =
+    lockwright::api::Sendable<lockwright::rwlock::RawRwLock<Native, lockwright::rwlock::Unlisted>>;
 
 /// A value that many threads read at once, or one changes: [`lockwright::RwLock`], or with feature `send_guard`
 /// [`lockwright::SendRwLock`].
