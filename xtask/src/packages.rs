@@ -9,8 +9,8 @@ pub const SOURCES: [&str; 4] =
 pub const LIBRARIES: [&str; 4] =
     ["lockwright_core", "lockwright_linux", "lockwright", "lockwright_catalog"];
 
-/// The path of a file of the locks below the sources of its package; `None` for other files. No two packages have a
-/// file with the same path there, but for `lib.rs`, `api/` and `qspinlock/mod.rs`.
+/// The path of a file of the locks below the sources of its package; `None` for other files. Files of two packages have
+/// one path there only if no rule needs to tell them apart: `lib.rs`, `behind_lock_api.rs`, and those of `api`.
 pub fn below_sources(path: &str) -> Option<&str> {
     SOURCES.iter().find_map(|folder| path.strip_prefix(folder))
 }

@@ -28,7 +28,7 @@ pub struct Bug {
 /// One place of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Its file, below `crates/locks/src`.
+    /// Its file, below the sources of one of the packages with locks.
     pub file: &'static str,
     /// What stands there, once in the file: an expression, statements, or the body of a function.
     pub old: &'static str,
