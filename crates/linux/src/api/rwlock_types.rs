@@ -101,8 +101,8 @@ pub type QRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, qrwlock::RawQ
 ///
 /// It has the methods of [`lock_api::RwLock`], time-outs included, but not recursive and upgradable reads,
 /// `unlock_fair` and `bump`. `try_read` and `try_write` may fail on a lock that is free at the moment, if a thread
-/// waits for it or a reader is just trying. A time-out of zero makes one attempt. [`InterruptibleRwLock`] has waits
-/// that another thread can end.
+/// waits for it or a reader is just trying. A time-out of zero makes one attempt.
+/// [`InterruptibleRwLock`](crate::InterruptibleRwLock) has waits that another thread can end.
 ///
 /// # The kernel's own rules
 ///

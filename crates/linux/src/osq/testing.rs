@@ -9,7 +9,7 @@ use crate::raw::{Order, RawLock};
 /// The head of the queue owns this mutex. A thread that locks it waits for its turn. An attempt joins the queue, and
 /// leaves it again unless it is the head at once.
 ///
-/// As in [`McsLock`](crate::mcs::McsLock), the owner's node is kept in the lock, with the same limits.
+/// As in the lock `mcs` of the catalog, the owner's node is kept in the lock, with the same limits.
 pub struct OsqMutex<P: Cells> {
     queue: OsqLock<P>,
     /// The number of the owner's node. It is as wide as the tail, so that no byte is outside of a cell. The lock itself

@@ -138,8 +138,8 @@ pub type ArcSendMutexGuard<T> = lock_api::ArcMutexGuard<Sendable<mutex::RawMutex
 
 /// A [`Mutex`] whose every unlock is fair: if a thread sleeps for the lock, the unlock gives it the lock.
 ///
-/// It cannot be used with a [`Condvar`]. A [`Mutex`] has a fair unlock, too, for the places that need it:
-/// `MutexGuard::unlock_fair`.
+/// It cannot be used with a [`Condvar`](crate::Condvar). A [`Mutex`] has a fair unlock, too, for the places that need
+/// it: `MutexGuard::unlock_fair`.
 ///
 /// # Examples
 ///

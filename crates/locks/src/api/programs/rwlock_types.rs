@@ -95,7 +95,7 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Time-outs
 ///
-/// As for [`Mutex`].
+/// As for [`Mutex`](crate::Mutex).
 ///
 /// # Errors and panics
 ///
@@ -107,9 +107,9 @@ use lockwright_core::rwlock_part_types;
 ///
 /// # Signals and fork
 ///
-/// As for [`Mutex`]. The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`) can
-/// interrupt an operation on a reader-writer lock for programs or on a semaphore where no other handler can, if
-/// that lock lies in the memory that faults, or if such a signal is sent. Then it must not use locks of these
+/// As for [`Mutex`](crate::Mutex). The handler of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`,
+/// `SIGSYS`) can interrupt an operation on a reader-writer lock for programs or on a semaphore where no other handler
+/// can, if that lock lies in the memory that faults, or if such a signal is sent. Then it must not use locks of these
 /// types, and must return or end the process.
 ///
 /// # Size and cost
@@ -200,8 +200,8 @@ pub type FairRwLockWriteGuard<'a, T> =
 /// A value that is read all the time and rarely written: readers on different CPUs do not slow each other down.
 ///
 /// It is worth it only above about a million reads for each write. Below that it can be several times slower than
-/// [`RwLock`] or [`Mutex`]. To estimate: reads per second times the seconds between two writes. An example is a
-/// configuration that is replaced every few minutes and read millions of times in between.
+/// [`RwLock`] or [`Mutex`](crate::Mutex). To estimate: reads per second times the seconds between two writes. An
+/// example is a configuration that is replaced every few minutes and read millions of times in between.
 ///
 /// Once no thread has written for long enough, a reader writes only to memory of its own thread. Then a read
 /// lock and its unlock are three plain stores and some plain loads. A write costs more than with [`RwLock`]:
@@ -246,8 +246,8 @@ pub type FairRwLockWriteGuard<'a, T> =
 ///
 /// # Signals and fork
 ///
-/// As for [`Mutex`]. If a child was not made by the C library's `fork`, a lock that another thread was reading
-/// at that moment stays read in the child. A program that installs a system call filter has to allow what
+/// As for [`Mutex`](crate::Mutex). If a child was not made by the C library's `fork`, a lock that another thread was
+/// reading at that moment stays read in the child. A program that installs a system call filter has to allow what
 /// [`prepare`](crate::native::prepare) names.
 ///
 /// The first reader of the process that uses memory of its own registers a handler for `fork` with the C
