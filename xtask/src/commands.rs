@@ -109,7 +109,10 @@ const BEFORE_A_COMMIT: &[Command] = &[
     Command {
         name: "features",
         options: "",
-        about: &["Compile the packages with locks with every set of their features. Minutes."],
+        about: &[
+            "Compile each package alone, and the packages with locks with every set of",
+            "their features. Two minutes.",
+        ],
         run: |given| {
             at_most_one(given, &[])?;
             features::all_compile(&root(), usize::MAX).map_err(Failure::Broken)

@@ -1,4 +1,5 @@
-//! The packages with locks that programs use compile without a warning with sets of their features.
+//! Each package compiles alone, and the packages with locks that programs use without a warning with sets of their
+//! features.
 
 use crate::limit::status_within;
 use crate::workers;
@@ -24,18 +25,19 @@ pub fn is_green(size_max: usize) -> bool {
     })
 }
 
-/// Checks each set of at most `size_max` features. Returns true if all compile; says which one does not. Half of the
-/// sets have a folder of their own, because one compilation of a crate keeps one CPU busy.
+/// Checks each package alone, and then each set of at most `size_max` features. Returns true if all compile; says which
+/// one does not. Half of the sets have a folder of their own, because one compilation of a crate keeps one CPU busy.
 pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
-    let mut all = Vec::new();
+    if !each_package_compiles(root) {
+        return Ok(false);
+    }
+    let mut sets = Vec::new();
     for folder in PACKAGES {
         let manifest = root.join(folder).join("Cargo.toml");
         let text = std::fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
-        all.extend(
-            sets(&of_manifest(&text)?, size_max).into_iter().map(|set| (manifest.clone(), set)),
-        );
+        let of_package = sets_of(&of_manifest(&text)?, size_max);
+        sets.extend(of_package.into_iter().map(|set| (manifest.clone(), set)));
     }
-    let sets = all;
     let (here, there) = sets.split_at(sets.len() / 2);
     let halves = [(here, "target"), (there, "target/features")];
     let compile = |&(sets, target): &(&[(PathBuf, String)], &str)| {
@@ -46,11 +48,35 @@ pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
         }
         Ok(true)
     };
-    let all = workers::on_all(&halves, compile)?.into_iter().all(|compiled| compiled);
-    if all {
+    let all_compile = workers::on_all(&halves, compile)?.into_iter().all(|compiled| compiled);
+    if all_compile {
         eprintln!("features: {} sets compile", sets.len());
     }
-    Ok(all)
+    Ok(all_compile)
+}
+
+/// Checks each package of the workspace alone, with its tests: built together, one turns on features that another
+/// lacks. Returns true if all compile; says which one does not.
+fn each_package_compiles(root: &Path) -> bool {
+    let compiles = |folder: &str| {
+        let mut cargo = Command::new("cargo");
+        let manifest = root.join(folder).join("Cargo.toml");
+        cargo.args(["check", "--quiet", "--all-targets", "--manifest-path"]).arg(manifest);
+        let is_green = status_within(cargo.current_dir(root), LIMIT).is_ok_and(|it| it.success());
+        if !is_green {
+            eprintln!("features: {folder} does not compile alone");
+        }
+        is_green
+    };
+    members(root).iter().filter(|folder| !compiles(folder)).count() == 0
+}
+
+/// The folders of the packages of the workspace.
+fn members(root: &Path) -> Vec<String> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    let manifest: Table = manifest.parse().unwrap_or_default();
+    let members = manifest.get("workspace").and_then(|it| it["members"].as_array());
+    members.into_iter().flatten().filter_map(|it| it.as_str().map(String::from)).collect()
 }
 
 fn compiles(root: &Path, manifest: &Path, set: &str, target: &str) -> Result<bool, String> {
@@ -75,7 +101,7 @@ fn of_manifest(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// All sets of these that are not larger, as `--features` takes them.
-fn sets(features: &[String], size_max: usize) -> Vec<String> {
+fn sets_of(features: &[String], size_max: usize) -> Vec<String> {
     let chosen = |set: u32| {
         let of_set = features.iter().enumerate().filter(move |(at, _)| set >> at & 1 == 1);
         of_set.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(",")
@@ -89,11 +115,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn all_packages_are_checked_alone() {
+        let members = members(&crate::root());
+        assert!(
+            members.len() > 20 && members.iter().any(|it| it == "crates/workloads"),
+            "{members:?}"
+        );
+    }
+
+    #[test]
     fn each_set_of_features_comes_once() {
         let manifest = "[features]\ndefault = [\"a\"]\na = [\"dep:x\"]\nb = []\n";
         let features = of_manifest(manifest).expect("it has features");
-        assert_eq!(sets(&features, usize::MAX), ["", "a", "b", "a,b"]);
-        assert_eq!(sets(&features, 1), ["", "a", "b"]);
+        assert_eq!(sets_of(&features, usize::MAX), ["", "a", "b", "a,b"]);
+        assert_eq!(sets_of(&features, 1), ["", "a", "b"]);
         assert!(of_manifest("[package]\n").is_err());
     }
 
