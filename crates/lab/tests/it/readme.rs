@@ -116,6 +116,8 @@ fn each_list_of_differences_from_parking_lot_has_those_that_break_a_program() {
         for difference in ["embarrier", "abort"] {
             assert!(text.contains(difference), "{place}: {difference}");
         }
+        // The wait of a writer has a bound.
+        assert!(!text.contains("out for ever"), "{place}: readers and a writer of `RwLock`");
     }
 }
 
