@@ -27,15 +27,12 @@ impl Request {
         let (mut files, mut locks) = (Vec::new(), Vec::new());
         for argument in arguments {
             let path = argument.trim_start_matches("./");
-            match registry::find(argument) {
-                Some(row) => locks.push(row.name),
-                None if root().join(path).is_file() => files.push(path.to_string()),
-                None => {
-                    let mut all = SOURCES.iter().map(|folder| format!("{folder}{path}"));
-                    if let Some(file) = all.find(|it| root().join(it).is_file()) {
-                        files.push(file);
-                        continue;
-                    }
+            // From the root of the repository, or below the sources of a package with locks.
+            let mut paths = [""].into_iter().chain(SOURCES).map(|folder| format!("{folder}{path}"));
+            match (registry::find(argument), paths.find(|it| root().join(it).is_file())) {
+                (Some(row), _) => locks.push(row.name),
+                (None, Some(file)) => files.push(file),
+                (None, None) => {
                     return Err(format!(
                         "`{argument}` is neither a file nor a lock; name one, such as `mutex` or `crates/linux/src/ticket.rs`"
                     ));

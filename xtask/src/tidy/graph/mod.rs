@@ -10,10 +10,6 @@ mod paths;
 mod tree;
 
 pub use circles::a_circle_has_at_most_two_files;
-#[cfg(test)]
-use circles::circles;
-#[cfg(test)]
-use crates::Graph;
 pub use names::a_type_has_a_name_of_its_own;
 pub use paths::{Arrow, arrows};
 pub use tree::{Place, Tree, imports};
@@ -21,6 +17,8 @@ pub use tree::{Place, Tree, imports};
 #[cfg(test)]
 mod tests {
     use super::super::Source;
+    use super::circles::circles;
+    use super::crates::Graph;
     use super::*;
     use std::collections::BTreeSet;
 
