@@ -153,7 +153,7 @@ impl Copy {
         output_of(Command::new("cp").arg("-rT").arg(from).arg(&self.folder))?;
         write(&self.folder.join("Cargo.toml"), &(manifest + &added))?;
         // The package's own lock file names what the patch replaces. It can also name an older version of what our
-        // package needs, such as rustix 1.0. Then cargo does not take the patch unless that changes as well.
+        // package needs, such as lock_api 0.4.12. Then cargo does not take the patch unless that changes as well.
         let lock_file = self.folder.join("Cargo.lock");
         if !lock_file.exists() {
             return Ok(());
@@ -259,15 +259,15 @@ mod tests {
             package("parking_lot", "0.12.3", source),
             package("parking_lot", "0.11.2", source),
             package("parking_lot_core", "0.12.1", source),
-            package("rustix", "1.0.3", source),
+            package("lock_api", "0.4.12", source),
             package("bell", "1.0.0", ""),
             package("bell", "0.9.0", source),
         ];
         let replaced = |lock: &str| {
-            Lock::of(lock).expect("a lock file").replaced(&["bell", "parking_lot", "rustix"])
+            Lock::of(lock).expect("a lock file").replaced(&["bell", "parking_lot", "lock_api"])
         };
         let expected =
-            ["registry#parking_lot@0.12.3", "registry#rustix@1.0.3", "registry#bell@0.9.0"];
+            ["registry#parking_lot@0.12.3", "registry#lock_api@0.4.12", "registry#bell@0.9.0"];
         assert_eq!(replaced(&lock.concat()), expected);
         assert_eq!(replaced("version = 4\n"), [""; 0]);
     }

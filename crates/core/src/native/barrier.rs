@@ -16,12 +16,14 @@
 use super::Native;
 use super::environment;
 use super::per_process::per_process;
-use super::syscall::visit_all_cpus;
+use super::syscall::{
+    MEMBARRIER_PRIVATE_EXPEDITED, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, membarrier,
+    visit_all_cpus, write_stderr,
+};
 use crate::platform::{Atomic, Barriers, Clock, Counters, SchedulerHints};
 use crate::tunables::{HEAVY_BARRIER_APART_NS_PER_CPU, Tunable};
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence, fence};
-use rustix::thread::{MembarrierCommand, membarrier};
 
 per_process! {
     /// The form of the asymmetric pair. Both sides must agree, so it is chosen once.
@@ -50,9 +52,9 @@ const CHOICE: &[u8] = match cfg!(lockwright_preload) {
 /// Registers for expedited membarriers if the kernel has them. Concurrent callers decide the same.
 #[cold]
 fn decide() -> u8 {
-    let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited);
+    let register = || membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED);
     let is_expedited =
-        cfg!(miri) || environment::has(CHOICE) == cfg!(lockwright_preload) && register().is_ok();
+        cfg!(miri) || environment::has(CHOICE) == cfg!(lockwright_preload) && register();
     let mode = if is_expedited { EXPEDITED } else { FENCES };
     // ordering: Relaxed; nothing is read through it, and all writers agree.
     MODE.store(mode, Ordering::Relaxed);
@@ -83,19 +85,16 @@ const NO_BARRIER: &str = "lockwright: a system call filter refuses membarrier an
 
 /// Executes the heavy side. The light side has already relied on it, so there is no way back to fences.
 fn expedite() {
-    let run = || membarrier(MembarrierCommand::PrivateExpedited);
+    let run = || membarrier(MEMBARRIER_PRIVATE_EXPEDITED);
     // The registration may have been lost, as in a forked child.
-    let again = || membarrier(MembarrierCommand::RegisterPrivateExpedited).and_then(|()| run());
-    if run().is_ok() || again().is_ok() {
+    let again = || membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED) && run();
+    if run() || again() {
         return;
     }
     // ordering: Relaxed; nothing is read through it.
     IS_REFUSED.store(true, Ordering::Relaxed);
     if !visit_all_cpus() {
-        // SAFETY: a process that has closed it is about to end anyway.
-        let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
-        // Nothing can be done about a message that is not written.
-        let _ = rustix::io::write(stderr, NO_BARRIER.as_bytes());
+        write_stderr(NO_BARRIER.as_bytes());
         // To go on would break exclusion.
         std::process::abort();
     }

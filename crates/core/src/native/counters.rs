@@ -1,11 +1,11 @@
 //! Event counters, sharded by CPU, and the tunables of this process.
 
+use super::syscall::{stderr_has_reader, write_stderr};
 use super::{Native, cpu, environment};
 use crate::events::Event;
 use crate::platform::{Counters, Placement};
 use crate::tunables::{NumaSpinlock, OutOfRange, Tunable};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const SHARDS: usize = 64;
 const EVENTS: usize = Event::ALL.len();
@@ -118,13 +118,8 @@ fn refuse(entry: &[u8], why: &str) {
         *place = byte;
         length += 1;
     }
-    // SAFETY: if the process has closed it, there is no reader to tell.
-    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
-    let (mut look, at_once) = ([PollFd::new(&stderr, PollFlags::empty())], Timespec::default());
-    // If there is no reader, a message would end the process by a signal.
-    if poll(&mut look, Some(&at_once)) == Ok(0) {
-        // Nothing can be done about a message that is not written.
-        let _ = rustix::io::write(stderr, line.get(..length).unwrap_or_default());
+    if stderr_has_reader() {
+        write_stderr(line.get(..length).unwrap_or_default());
     }
 }
 

@@ -30,7 +30,7 @@ fn getcpu() -> u32 {
     if cfg!(miri) {
         return 0;
     }
-    rustix::thread::sched_getcpu() as u32
+    super::syscall::getcpu()
 }
 
 /// Returns the CPU number that the kernel keeps for a registered thread. It is in an area that glibc 2.35 and later put

@@ -4,9 +4,9 @@
 //! copy does not change. A library that is loaded before the program starts reads the C library's environment: there
 //! are no other threads then, and it costs no system call.
 
+use super::syscall::File;
 use core::ffi::{CStr, c_char, c_ulong};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use rustix::fs::{CWD, Mode, OFlags, openat};
 
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;
@@ -43,10 +43,9 @@ fn ask_for_event_stream() -> bool {
 
 /// Reads a small file into `buffer`. Returns `None` if that does not work.
 pub(super) fn read_file<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
-    let path = CStr::from_bytes_until_nul(path).ok()?;
-    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let length = rustix::io::read(&file, &mut *buffer).ok()?;
-    Some(&buffer[..length])
+    let file = File::open(CStr::from_bytes_until_nul(path).ok()?)?;
+    let length = file.read(buffer)?;
+    buffer.get(..length)
 }
 
 /// Returns `true` if `entry`, a name and its value, is in the environment.
@@ -66,11 +65,9 @@ pub(super) fn for_each(mut visit: impl FnMut(&[u8])) {
     if cfg!(lockwright_preload) {
         return for_each_of_c(visit);
     }
-    let Ok(file) = openat(CWD, c"/proc/self/environ", OFlags::CLOEXEC, Mode::empty()) else {
-        return;
-    };
+    let Some(file) = File::open(c"/proc/self/environ") else { return };
     let (mut entries, mut buffer) = (Entries::new(), [0; 256]);
-    while let Ok(length @ 1..) = rustix::io::read(&file, &mut buffer) {
+    while let Some(length @ 1..) = file.read(&mut buffer) {
         buffer[..length].iter().for_each(|&byte| entries.read(byte, &mut visit));
     }
 }

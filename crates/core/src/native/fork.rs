@@ -29,6 +29,7 @@
 //! child no ordering means anything: the child has the memory as the fork copied it.
 
 use super::per_process::{per_process, table_per_process};
+use super::syscall::page_wiped_on_fork;
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -95,7 +96,7 @@ fn catch_up(mark: &AtomicU32) -> u32 {
 /// an old epoch.
 #[cold]
 fn epoch_by_pid() -> u32 {
-    let pid = u64::from(rustix::process::getpid().as_raw_nonzero().get() as u32);
+    let pid = u64::from(std::process::id());
     // ordering: Relaxed; nothing is read through it: a word with our number holds our epoch, and any
     // other is re-checked at the compare-exchange.
     let mut seen = BY_PID.load(Relaxed);
@@ -128,22 +129,7 @@ fn start() -> *mut AtomicU32 {
 
 /// Returns a page that is wiped in children and holds the mark, or `None` if there can be no such page.
 fn wiped_page() -> Option<*mut AtomicU32> {
-    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-    const LENGTH: usize = 4096;
-    let protection = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: a new private mapping overlaps nothing.
-    let page = unsafe {
-        mmap_anonymous(core::ptr::null_mut(), LENGTH, protection, MapFlags::PRIVATE).ok()?
-    };
-    // SAFETY: the mapping just made, and nothing depends on its contents yet.
-    let advise = || unsafe { madvise(page, LENGTH, Advice::LinuxWipeOnFork) };
-    // Miri has neither the advice nor forks.
-    if !cfg!(miri) && advise().is_err() {
-        // SAFETY: the mapping just made, which no other thread knows.
-        let _ = unsafe { munmap(page, LENGTH) };
-        return None;
-    }
-    let mark = page.cast::<AtomicU32>();
+    let mark = page_wiped_on_fork()?.cast::<AtomicU32>();
     // ordering: Relaxed; published by F1. The load Relaxed; no thread counts before there is a mark.
     // SAFETY: mapped, writable and page-aligned.
     unsafe { &*mark }.store(EPOCH.load(Relaxed).wrapping_add(1), Relaxed);

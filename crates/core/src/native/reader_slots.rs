@@ -10,7 +10,7 @@
 use super::per_process::{per_process, table_per_process};
 use super::per_thread::per_thread;
 use super::table::{Table, table};
-use super::{Native, fork};
+use super::{Native, fork, syscall};
 use crate::held::HeldTable;
 use crate::platform::{HeldLocks, ReaderSlots};
 use crate::readers::ReaderSlot;
@@ -19,7 +19,6 @@ use core::ffi::c_int;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
-use rustix::process::{Pid, test_kill_process};
 
 /// The number of slots. More threads than that read without slots. The slots are half a mebibyte of zeroes, of which
 /// only the pages exist that were ever used.
@@ -135,7 +134,7 @@ pub fn thread_of(at: usize) -> u32 {
 
 /// Returns the number of the calling thread, as the kernel counts threads.
 pub fn this_thread_id() -> u32 {
-    rustix::thread::gettid().as_raw_nonzero().get() as u32
+    syscall::thread_id()
 }
 
 /// This process, as [`claims`] sees it.
@@ -193,10 +192,7 @@ impl Process for Statics {
         this_thread_id()
     }
     fn is_gone(&self, thread: u32) -> bool {
-        // Miri cannot ask which threads exist.
-        let thread = Pid::from_raw(thread as i32).filter(|_| !cfg!(miri));
-        thread
-            .is_some_and(|thread| matches!(test_kill_process(thread), Err(rustix::io::Errno::SRCH)))
+        syscall::is_gone(thread)
     }
     /// Registers the handler. If that fails, a child is like a child of `_Fork`. Threads that come first at the same
     /// time register the handler once each, which does no harm. If a thread instead said first that it is about to

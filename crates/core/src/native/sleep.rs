@@ -1,14 +1,10 @@
 //! Sleeps and wake-ups by address, and the clock.
 
+use super::syscall::{ClockId, futex_wait, time_ns};
 use super::{Native, slept_in};
 use crate::hardware::{HardwareU32, HardwareU64};
 use crate::platform::{Clock, Sleeping, low_half};
-use core::num::NonZeroU32;
 use core::sync::atomic::AtomicU32;
-use rustix::thread::futex;
-use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime_dynamic};
-
-const NS_PER_S: u64 = 1_000_000_000;
 
 impl Sleeping for Native {
     fn futex_wait_as(
@@ -67,21 +63,7 @@ pub fn deadline_of_date(ns: u64) -> u64 {
 
 fn wait(kinds: u32, word: &AtomicU32, expected: u32, deadline_ns: Option<u64>) -> bool {
     let is_date = deadline_ns.is_some_and(|ns| ns & OF_DATE != 0);
-    let clock = if is_date { futex::Flags::CLOCK_REALTIME } else { futex::Flags::empty() };
-    let timespec = |ns| Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as _ };
-    let deadline = deadline_ns.map(|ns| timespec(ns & !OF_DATE));
-    let Some(kinds) = NonZeroU32::new(kinds) else { return false };
-    // The bitset form takes an absolute deadline. An error means that the value has changed, that a signal has come, or
-    // that the deadline has passed.
-    futex::wait_bitset(word, futex::Flags::PRIVATE | clock, expected, deadline.as_ref(), kinds)
-        .is_ok()
-}
-
-/// Returns the time of a clock in nanoseconds; 0 if the kernel does not know the clock. It does not use the form for
-/// clocks that every kernel knows, because that form has a panicking path.
-pub(super) fn time_ns(clock: ClockId) -> u64 {
-    let ns = |now: Timespec| now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64;
-    clock_gettime_dynamic(DynamicClockId::Known(clock)).map_or(0, ns)
+    futex_wait(kinds, word, expected, is_date, deadline_ns.map(|ns| ns & !OF_DATE))
 }
 
 impl Clock for Native {

@@ -5,13 +5,12 @@
 //! that threads of a parent took do not count here. Only threads that have already waited for some time come here, so
 //! the word is not a bottleneck. A thread that is ended while it spins keeps its place; then fewer threads spin.
 
+use super::fork;
 use super::per_process::per_process;
 use super::per_thread::per_thread;
-use super::sleep::time_ns;
-use super::{fork, syscall::scheduling_policy};
+use super::syscall::{ClockId, scheduling_policy, time_ns};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use rustix::time::ClockId;
 
 /// The number of places that are taken, on a cache line of its own.
 #[repr(align(128))]

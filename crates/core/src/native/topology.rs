@@ -19,6 +19,7 @@ use super::{
 };
 use crate::platform::{Placement, SchedulerHints, ThreadNumbers};
 use crate::queue::{NodeId, node};
+use core::ffi::c_int;
 use core::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -271,7 +272,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 /// Notes which CPUs the process may use. The caller may be a thread that has a CPU of its own, so the CPUs of the first
 /// thread count, too. If the library is loaded before the program starts, the caller is the first thread.
 fn read_affinity() {
-    let first = || affinity(rustix::process::getpid().as_raw_nonzero().get());
+    let first = || affinity(std::process::id() as c_int);
     let of_first = if cfg!(lockwright_preload) { None } else { first() };
     let allowed = [of_first, affinity(0)].into_iter().flatten().reduce(CpuSet::union);
     match allowed {
