@@ -143,7 +143,7 @@ mod tests {
                 vec!["hq", "hq-bounded"]
             )
         );
-        assert!(of(&["platform/atomic.rs"]).1.len() > 50);
+        assert!(of(&["platform/cells.rs"]).1.len() > 50);
         assert_eq!(of(&["xtask/src/main.rs", "README.md"]), (["xtask".to_string()].into(), vec![]));
         assert_eq!(of(&["fifo"]), (["lockwright-catalog".to_string()].into(), vec!["qspinlock"]));
     }

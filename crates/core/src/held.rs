@@ -38,7 +38,7 @@ use crate::platform::{Atomic, Cells, ConstCells, ConstZeroed, Zeroed};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The number of locks that the table has room for.
-pub const HELD_MAX: usize = 31;
+pub(crate) const HELD_MAX: usize = 31;
 /// A bit of an entry: its thread waits for the lock.
 const WAITS: u64 = 1 << 63;
 

@@ -21,9 +21,9 @@ use core::sync::atomic::{
 };
 use lockwright_core::events::Event;
 use lockwright_core::hardware::{HardwarePtr, HardwareU32, HardwareU64, HardwareWord, Untracked};
-use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::park::{Bucket, MarkState, Waiter};
 use lockwright_core::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, LockHash, Placement, QueueNodes, SchedulerHints,
+    Atomic, Barriers, Cells, Clock, Counters, LockHash, MarkStorage, Placement, QueueNodes, SchedulerHints,
     SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright_core::queue::{NodeId, QNode};
@@ -114,13 +114,27 @@ unsafe impl QueueNodes for Tasks {
 }
 
 // SAFETY: elements of static arrays, zero at first, a different one for different numbers; there is one epoch.
-unsafe impl SleepStorage for Tasks {
-    type Bucket = Bucket<Self>;
-    type Waiter = Waiter<Self>;
+unsafe impl MarkStorage for Tasks {
+    type MarkState = MarkState<Self>;
 
     fn sleep_buckets() -> usize {
         BUCKETS
     }
+    fn counting_mark(at: usize) -> NonNull<HardwareU64<Kernel>> {
+        // SAFETY: a remainder is below the length.
+        NonNull::from(unsafe { COUNTING_MARKS.get_unchecked(at % BUCKETS) })
+    }
+    fn mark_state(at: usize) -> NonNull<MarkState<Self>> {
+        // SAFETY: as above.
+        NonNull::from(unsafe { &BUCKETS_OF_SLEEPERS.get_unchecked(at % BUCKETS).mark })
+    }
+}
+
+// SAFETY: elements of static arrays, zero at first, a different one for different numbers.
+unsafe impl SleepStorage for Tasks {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         // SAFETY: a remainder is below the length.
         NonNull::from(unsafe { BUCKETS_OF_SLEEPERS.get_unchecked(at % BUCKETS) })
@@ -128,10 +142,6 @@ unsafe impl SleepStorage for Tasks {
     fn sleep_mark(at: usize) -> NonNull<HardwareU32<Kernel>> {
         // SAFETY: as above.
         NonNull::from(unsafe { MARKS.get_unchecked(at % BUCKETS) })
-    }
-    fn counting_mark(at: usize) -> NonNull<HardwareU64<Kernel>> {
-        // SAFETY: as above.
-        NonNull::from(unsafe { COUNTING_MARKS.get_unchecked(at % BUCKETS) })
     }
     #[inline(always)]
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {

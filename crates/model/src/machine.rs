@@ -158,21 +158,31 @@ macro_rules! machine {
         }
 
         // SAFETY: they live as long as the execution; there is no fork.
-        unsafe impl lockwright_core::platform::SleepStorage for $platform {
-            type Bucket = lockwright_core::park::Bucket<Self>;
-            type Waiter = lockwright_core::park::Waiter<Self>;
+        unsafe impl lockwright_core::platform::MarkStorage for $platform {
+            type MarkState = lockwright_core::park::MarkState<Self>;
 
             fn sleep_buckets() -> usize {
                 $crate::world::BUCKETS
             }
+            fn counting_mark(at: usize) -> std::ptr::NonNull<Self::U64> {
+                MACHINE.world.counting_mark(at)
+            }
+            fn mark_state(at: usize) -> std::ptr::NonNull<Self::MarkState> {
+                // SAFETY: the bucket lives as long as the execution.
+                std::ptr::NonNull::from(unsafe { &MACHINE.world.bucket(at).as_ref().mark })
+            }
+        }
+
+        // SAFETY: they live as long as the execution; there is no fork.
+        unsafe impl lockwright_core::platform::SleepStorage for $platform {
+            type Bucket = lockwright_core::park::Bucket<Self>;
+            type Waiter = lockwright_core::park::Waiter<Self>;
+
             fn sleep_bucket(at: usize) -> std::ptr::NonNull<Self::Bucket> {
                 MACHINE.world.bucket(at)
             }
             fn sleep_mark(at: usize) -> std::ptr::NonNull<Self::U32> {
                 MACHINE.world.mark(at)
-            }
-            fn counting_mark(at: usize) -> std::ptr::NonNull<Self::U64> {
-                MACHINE.world.counting_mark(at)
             }
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)

@@ -265,7 +265,7 @@ bugs! {
         what: "A forked child believes that a lock was given to a thread that does not exist there. No thread of the child gets it.",
         source: OURS,
         tests: [native("kept::a_forked_child_takes_a_mutex_that_was_kept_for_a_thread_of_its_parent")],
-        edits: [change "mutex/life.rs": "word & !SAID != P::epoch() << LIFE_SHIFT" => "false"],
+        edits: [change "mutex/mod.rs": "word & !SAID != P::epoch() << LIFE_SHIFT" => "false"],
     }
     "127" GivesForEver in &["mutex"], seen NATIVE_EDIT {
         what: "A fair release begins anew whenever the waiter that it woke has given up, however often that happens. With enough waiters that have deadlines it ends only if they are slow.",

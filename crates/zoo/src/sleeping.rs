@@ -40,7 +40,7 @@ bugs! {
         what: "A release does not look for a thread that was notified and left to it.",
         source: "design: the other side of bug 150",
         shown_by: [("mutex", "condvar-timed")],
-        edits: [change "park/marks.rs": "!self.left().load(Relaxed).is_null()" => "false"],
+        edits: [change "park/marks.rs": "!self.state().left.load(Relaxed).is_null()" => "false"],
     }
     "152" LeftToOneThatGivesUp in MUTEX, seen EXPLORED {
         what: "A mutex was handed to a waiter, so a notification leaves it to that one to wake the thread. The waiter gives up, and does not look.",
@@ -51,7 +51,7 @@ bugs! {
     "153" LeftUnordered in MUTEX, seen BY_LOOM {
         what: "A release looks for a thread that is left to it with no barrier after its exchange. The release does not see the thread, the notification does not see the release, and no thread wakes it.",
         source: "design: each of two threads has to see what the other wrote (Dekker)",
-        edits: [remove "park/marks.rs": "P::barrier_after_exchange(self.left());"],
+        edits: [remove "park/marks.rs": "P::barrier_after_exchange(&self.state().left);"],
     }
     "154" LeftToAnotherMutex in MUTEX, seen EXPLORED {
         what: "Two threads wait at one condition variable with different mutexes. A notification leaves it to the mutex of the first to wake the second. The first thread no longer waits, and its mutex is gone.",

@@ -13,7 +13,7 @@ bugs! {
     "11" LookUnordered in ALL, seen BY_LOOM {
         what: "Taking one lock and asking whether another lock is held are not ordered. Two threads that each take one lock and ask about the other's both find it free, and both go on.",
         source: "Linux qspinlock and System V semaphores, 2016",
-        edits: [remove "platform/is_locked.rs": "P::full_barrier(on);"],
+        edits: [remove "platform/cells.rs": "P::full_barrier(on);"],
     }
     "34" HalfCompared in &["ticket"], seen SOON {
         what: "A try-lock compares only one half of the word, the one that it changes (an ABA problem). When the tickets have gone around once in between, this half is the same again and the lock is held, so there are two owners. Tickets have two bits here, for at most three threads that hold or wait.",

@@ -49,14 +49,14 @@ const fn unit(name: &'static str) -> Test {
 /// By the beginning of the path below the sources of the crate; the longest that fits counts. A module that is
 /// called as a lock, and not in this table, is watched by that lock.
 const CHECKERS: &[(&str, Checker)] = &[
-    ("platform/is_locked.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
+    ("platform/cells.rs", Checker::Loom(&["unfair", "ticket", "mcs", "clh", "qspinlock"])),
     ("rwlock/", Checker::Loom(RWLOCK)),
     ("percpu_rwlock/", Checker::Loom(PERCPU)),
     ("readers/", Checker::Loom(PERCPU)),
     ("rwsem/", Checker::Loom(RWSEM)),
     ("park/", Checker::Loom(&["mutex"])),
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
-    ("queue/link.rs", Checker::Loom(BOUNDED)),
+    ("queue/mod.rs", Checker::Loom(BOUNDED)),
     // What only the bounded one does.
     ("hq/pool.rs", Checker::Loom(&["hq", "hq-bounded"])),
     ("hq/under_load.rs", Checker::Loom(&["hq-bounded"])),
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!(checker_of("unfair.rs"), Some(Checker::Loom(&["unfair"])));
         assert_eq!(checker_of("osq/leave.rs"), Some(Checker::Loom(&["osq"])));
         assert_eq!(checker_of("rwlock/wait.rs"), Some(Checker::Loom(RWLOCK)));
-        assert_eq!(checker_of("platform/atomic.rs"), None);
+        assert_eq!(checker_of("platform/machine.rs"), None);
     }
 }

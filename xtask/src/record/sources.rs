@@ -203,10 +203,10 @@ mod tests {
             let reaches = |lock: &str, file: &str| sources.reaches(lock, file);
             for (lock, file) in [
                 ("ticket", "ticket.rs"),
-                ("ticket", "platform/atomic.rs"),
+                ("ticket", "platform/cells.rs"),
                 ("cna-park", "qspinlock/cna/mod.rs"),
                 ("cna-park", "qspinlock/pv/wait.rs"),
-                ("hybrid", "queue/link.rs"),
+                ("hybrid", "queue/mod.rs"),
                 ("mutex", "condvar.rs"),
                 ("mutex", "park/marks.rs"),
                 ("rwsem-v4_14", "osq/mod.rs"),

@@ -6,7 +6,7 @@ use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::{Once, OnceState};
 use lockwright_core::native::Native;
-use lockwright_core::platform::{Clock, QueueNodes, SleepStorage};
+use lockwright_core::platform::{Clock, MarkStorage, QueueNodes};
 use lockwright_core::raw::RawLock;
 use std::ffi::{c_int, c_long};
 use std::process::Command;

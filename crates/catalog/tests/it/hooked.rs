@@ -7,10 +7,10 @@ use lockwright_core::events::Event;
 use lockwright_core::hardware::{HardwareU32, HardwareU64};
 use lockwright_core::held::HeldTable;
 use lockwright_core::native::Native;
-use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::park::{Bucket, MarkState, Waiter};
 use lockwright_core::platform::{
-    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, Placement,
-    QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
+    Atomic, Barriers, Cells, Clock, ConstZeroed, Counters, HeldLocks, LockHash, MarkStorage,
+    Placement, QueueNodes, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright_core::queue::{NodeId, QNode};
 use lockwright_core::tunables::Tunable;
@@ -132,21 +132,30 @@ static COUNTING_MARKS: [HardwareU64<Native>; BUCKETS] = [const { ConstZeroed::ZE
 static WAITERS: [Waiter<Hooked>; NODES] = [const { Waiter::FRESH }; NODES];
 
 // SAFETY: elements of statics.
-unsafe impl SleepStorage for Hooked {
-    type Bucket = Bucket<Self>;
-    type Waiter = Waiter<Self>;
+unsafe impl MarkStorage for Hooked {
+    type MarkState = MarkState<Self>;
 
     fn sleep_buckets() -> usize {
         BUCKETS
     }
+    fn counting_mark(at: usize) -> NonNull<HardwareU64<Native>> {
+        NonNull::from(&COUNTING_MARKS[at])
+    }
+    fn mark_state(at: usize) -> NonNull<MarkState<Self>> {
+        NonNull::from(&TABLE[at].mark)
+    }
+}
+
+// SAFETY: elements of statics.
+unsafe impl SleepStorage for Hooked {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         NonNull::from(&TABLE[at])
     }
     fn sleep_mark(at: usize) -> NonNull<HardwareU32<Native>> {
         NonNull::from(&MARKS[at])
-    }
-    fn counting_mark(at: usize) -> NonNull<HardwareU64<Native>> {
-        NonNull::from(&COUNTING_MARKS[at])
     }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         // SAFETY: a bucket begins with its lock, an atomic word of 32 bits.

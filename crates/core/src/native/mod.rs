@@ -68,6 +68,8 @@ pub use pool::limit_nodes;
 pub use reader_slots::{this_thread_id, thread_of};
 #[doc(hidden)]
 pub use sleep::deadline_of_date;
+#[doc(hidden)]
+pub use table::Table;
 
 use crate::platform::{Clock, Counters, Placement, QueueNodes};
 use crate::tunables::Tunable;

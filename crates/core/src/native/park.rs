@@ -4,8 +4,8 @@ use super::per_process::table_per_process;
 use super::per_thread::per_thread;
 use super::{Native, fork, pool, pool::NODES, syscall};
 use crate::hardware::{HardwareU32, HardwareU64};
-use crate::park::{Bucket, Waiter};
-use crate::platform::{ConstZeroed, ReadList, SleepStorage};
+use crate::park::{Bucket, MarkState, Waiter};
+use crate::platform::{ConstZeroed, MarkStorage, ReadList, SleepStorage};
 use crate::queue::NodeId;
 use core::ptr::NonNull;
 
@@ -34,14 +34,31 @@ per_thread! {
 }
 
 // SAFETY: elements of static arrays; fork epochs are the same for all threads of a process.
-unsafe impl SleepStorage for Native {
-    type Bucket = Bucket<Self>;
-    type Waiter = Waiter<Self>;
+unsafe impl MarkStorage for Native {
+    type MarkState = MarkState<Self>;
 
     #[inline(always)]
     fn sleep_buckets() -> usize {
         BUCKETS
     }
+    #[inline(always)]
+    fn counting_mark(at: usize) -> NonNull<HardwareU64<Self>> {
+        NonNull::from(COUNTING_MARKS.at(at % BUCKETS))
+    }
+    #[inline(always)]
+    fn mark_state(at: usize) -> NonNull<MarkState<Self>> {
+        NonNull::from(&TABLE.at(at % BUCKETS).mark)
+    }
+    fn epoch() -> u32 {
+        fork::epoch() & (u32::MAX >> 1)
+    }
+}
+
+// SAFETY: elements of static arrays.
+unsafe impl SleepStorage for Native {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     #[inline(always)]
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         NonNull::from(TABLE.at(at % BUCKETS))
@@ -51,15 +68,8 @@ unsafe impl SleepStorage for Native {
         // A power of two: the bound costs an instruction and no branch.
         NonNull::from(MARKS.at(at % BUCKETS))
     }
-    #[inline(always)]
-    fn counting_mark(at: usize) -> NonNull<HardwareU64<Self>> {
-        NonNull::from(COUNTING_MARKS.at(at % BUCKETS))
-    }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         NonNull::from(WAITERS.at(pool::place(id.number().into())))
-    }
-    fn epoch() -> u32 {
-        fork::epoch() & (u32::MAX >> 1)
     }
     #[inline(always)]
     fn read_list() -> Option<NonNull<ReadList>> {

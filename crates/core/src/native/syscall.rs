@@ -405,7 +405,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // SAFETY: the file is ours, and it is not used any more.
+        // SAFETY: the file is ours, and it is no longer used.
         unsafe { call!(number::CLOSE, self.0) };
     }
 }

@@ -2,7 +2,7 @@
 
 /// A table that is a static. There is no reference to it as a whole: a checker of aliasing would look at all of it at
 /// each access.
-pub(super) struct Table<T: 'static, const LENGTH: usize> {
+pub struct Table<T: 'static, const LENGTH: usize> {
     pub(super) first: *const T,
 }
 
@@ -11,7 +11,7 @@ impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
     ///
     /// # Safety
     /// `table` points to a static.
-    pub(super) const unsafe fn of(table: *const [T; LENGTH]) -> Self {
+    pub const unsafe fn of(table: *const [T; LENGTH]) -> Self {
         Self { first: table.cast() }
     }
     /// Returns an element.
@@ -19,7 +19,7 @@ impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
     /// # Panics
     /// Panics if `at` is beyond the table.
     #[inline(always)]
-    pub(super) fn at(&self, at: usize) -> &'static T {
+    pub fn at(&self, at: usize) -> &'static T {
         assert!(at < LENGTH, "beyond a table");
         // SAFETY: within the static.
         let element = unsafe { self.first.add(at) };
@@ -33,11 +33,13 @@ impl<T: Sync, const LENGTH: usize> Table<T, LENGTH> {
 }
 
 /// Makes a table with a static of its own, of equal elements.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! table {
     ([$Element:ty; $length:expr] = $element:expr) => {{
         static CELLS: [$Element; $length] = [const { $element }; $length];
         // SAFETY: a static.
-        unsafe { Table::of(&raw const CELLS) }
+        unsafe { $crate::native::Table::of(&raw const CELLS) }
     }};
 }
-pub(super) use table;
+pub(super) use crate::table;

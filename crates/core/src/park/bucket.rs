@@ -3,17 +3,16 @@
 //! The internal lock guards everything except the signal and the name of a waiter.
 
 use super::sections::{ReadPhase, Sections};
-use super::{LockMode, ParkPlatform, waiter};
+use super::{LockMode, MarkState, ParkPlatform, waiter};
 use crate::platform::{Atomic, Bound, Cells, ConstCells, ConstZeroed, Guarded, Zeroed};
 use crate::queue::{NodeId, TailCode};
-use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The waiters for the words that fall into one bucket.
 #[repr(C, align(128))]
 pub struct Bucket<P: Cells> {
     /// The internal lock. The upper bits are the process life
-    /// ([`SleepStorage::epoch`](crate::platform::SleepStorage::epoch)) in which it was taken last; below them are
+    /// ([`MarkStorage::epoch`](crate::platform::MarkStorage::epoch)) in which it was taken last; below them are
     /// [`HELD`] and [`AWAITED`].
     lock: P::U32,
     /// The length of sections of a lock of this bucket that readers share.
@@ -22,20 +21,8 @@ pub struct Bucket<P: Cells> {
     phase: Guarded<P, ReadPhase>,
     first: Guarded<P, TailCode>,
     last: Guarded<P, TailCode>,
-    /// The number of looks by releasing threads that found no thread counted on the mark. It only paces the mark's
-    /// return to quiet.
-    pub(super) calm: Private,
-    /// The number of wake-ups, by the mark of the lock.
-    pub(super) wakes: Private,
-    /// The number of times that a look for a notification cost more than a sleep, by the mark of the condition
-    /// variable.
-    pub(super) misses: Private,
-    /// The address on which a notified thread sleeps that is left to the release of its mutex, by the mark of the
-    /// mutex.
-    pub(super) left: P::Ptr,
-    /// The number of notifications that could go to a waiter which was awake, by the mark of the condition variable. It
-    /// is written each time, so it is not in the cache line that the waiters look at.
-    pub(super) looked_for: Private,
+    /// What stands next to the counts of the mark with the number of this bucket.
+    pub mark: MarkState<P>,
 }
 
 impl<P: Cells> Bucket<P> {
@@ -47,11 +34,7 @@ impl<P: Cells> Bucket<P> {
             phase: Guarded::new(ReadPhase::NONE),
             first: Guarded::new(TailCode::NONE),
             last: Guarded::new(TailCode::NONE),
-            calm: Private::new(0),
-            wakes: Private::new(0),
-            misses: Private::new(0),
-            left: Zeroed::zeroed(),
-            looked_for: Private::new(0),
+            mark: MarkState::default(),
         }
     }
 }
@@ -71,11 +54,7 @@ impl<P: ConstCells> Bucket<P> {
         phase: Guarded::const_new(ReadPhase::NONE),
         first: Guarded::const_new(TailCode::NONE),
         last: Guarded::const_new(TailCode::NONE),
-        calm: Private::new(0),
-        wakes: Private::new(0),
-        misses: Private::new(0),
-        left: ConstZeroed::ZEROED,
-        looked_for: Private::new(0),
+        mark: MarkState::EMPTY,
     };
 }
 

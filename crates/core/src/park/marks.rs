@@ -40,9 +40,12 @@
 //! | N4 | the address that is left, Release | the exchange that takes it, Acquire | that the notification no longer uses the condition variable: the sleeper may free it when it is woken |
 //! | M2 | the end of *stirred*, after the heavy barrier, Release | a sleeper that counts itself, Acquire | that it needs no barrier of its own |
 
-use super::{Bucket, ParkPlatform};
 use crate::events::Event;
-use crate::platform::{Atomic, AtomicInt, Cells};
+use crate::platform::{
+    Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, LockHash, MarkStorage, SchedulerHints,
+    Sleeping, Zeroed,
+};
+use crate::queue::QueuePlatform;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32 as Private;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -92,7 +95,7 @@ impl<P: Cells> Clone for NotifiedSleepers<P> {
 }
 impl<P: Cells> Copy for NotifiedSleepers<P> {}
 
-impl<P: ParkPlatform> NotifiedSleepers<P> {
+impl<P: MarkPlatform> NotifiedSleepers<P> {
     /// Bits of a name: `ALL` says `is_all`, and `ODD` says that the kind is odd. Addresses of words do not use these
     /// bits.
     const ALL: usize = 1;
@@ -119,6 +122,54 @@ impl<P: ParkPlatform> NotifiedSleepers<P> {
     }
 }
 
+/// The operations that a lock asks for if its waiters sleep and are kept by the machine, not in a table.
+pub trait MarkPlatform:
+    QueuePlatform + SchedulerHints + Sleeping + LockHash + MarkStorage<MarkState = MarkState<Self>>
+{
+}
+impl<P> MarkPlatform for P where
+    P: QueuePlatform + SchedulerHints + Sleeping + LockHash + MarkStorage<MarkState = MarkState<P>>
+{
+}
+
+/// What stands next to the counts of a mark.
+#[repr(C)]
+pub struct MarkState<P: Cells> {
+    /// The number of looks by releasing threads that found no thread counted on the mark. It only paces the mark's
+    /// return to quiet.
+    calm: Private,
+    /// The number of wake-ups, by the mark of the lock.
+    wakes: Private,
+    /// The number of times that a look for a notification cost more than a sleep, by the mark of the condition
+    /// variable.
+    misses: Private,
+    /// The address on which a notified thread sleeps that is left to the release of its mutex, by the mark of the
+    /// mutex.
+    left: P::Ptr,
+    /// The number of notifications that could go to a waiter which was awake, by the mark of the condition variable. It
+    /// is written each time, so it is not in the cache line that the waiters look at.
+    looked_for: Private,
+}
+
+impl<P: Cells> Default for MarkState<P> {
+    fn default() -> Self {
+        let [calm, wakes, misses, looked_for] = [(); 4].map(|()| Private::new(0));
+        Self { calm, wakes, misses, left: Zeroed::zeroed(), looked_for }
+    }
+}
+
+impl<P: ConstCells> MarkState<P> {
+    /// The state of a mark that was not used, as a constant.
+    #[allow(clippy::declare_interior_mutable_const)]
+    pub const EMPTY: Self = Self {
+        calm: Private::new(0),
+        wakes: Private::new(0),
+        misses: Private::new(0),
+        left: ConstZeroed::ZEROED,
+        looked_for: Private::new(0),
+    };
+}
+
 /// The mark of a lock.
 pub struct Mark<P> {
     at: usize,
@@ -139,7 +190,7 @@ pub struct Counted {
     epoch: u64,
 }
 
-impl<P: ParkPlatform> Mark<P> {
+impl<P: MarkPlatform> Mark<P> {
     /// Returns the mark of the lock with this word.
     #[inline(always)]
     pub fn of<W>(word: *const W) -> Self {
@@ -150,8 +201,13 @@ impl<P: ParkPlatform> Mark<P> {
     }
     #[inline(always)]
     fn word<'a>(self) -> &'a P::U64 {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
+        // SAFETY: by the contract of `MarkStorage` it lives as long as the machine.
         unsafe { P::counting_mark(self.at).as_ref() }
+    }
+    #[inline(always)]
+    fn state<'a>(self) -> &'a MarkState<P> {
+        // SAFETY: by the contract of `MarkStorage` it lives as long as the machine.
+        unsafe { P::mark_state(self.at).as_ref() }
     }
     /// Returns `true` if both marks are one word.
     pub fn is_shared_with(self, other: Self) -> bool {
@@ -242,18 +298,13 @@ impl<P: ParkPlatform> Mark<P> {
         Self::counts(self.word().load(Relaxed)) >= WAITER
     }
 
-    #[inline(always)]
-    fn left<'a>(self) -> &'a P::Ptr {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        unsafe { &P::sleep_bucket(self.at).as_ref().left }
-    }
     /// Leaves it to the next release to wake these sleepers. Wakes the sleepers that were left before.
     pub fn leave(self, sleepers: NotifiedSleepers<P>) {
         self.leave_name(sleepers.name());
     }
     fn leave_name(self, name: *mut ()) {
         // ordering: AcqRel; N4. N3 has its barriers.
-        let before = self.left().swap(name, AcqRel);
+        let before = self.state().left.swap(name, AcqRel);
         if !before.is_null() {
             NotifiedSleepers::<P>::of_name(before).wake();
         }
@@ -268,9 +319,9 @@ impl<P: ParkPlatform> Mark<P> {
     #[inline(always)]
     pub fn has_left_after_exchange(self) -> bool {
         // ordering: barrier after an exchange; N3.
-        P::barrier_after_exchange(self.left());
+        P::barrier_after_exchange(&self.state().left);
         // ordering: Relaxed; after the barrier, N3.
-        !self.left().load(Relaxed).is_null()
+        !self.state().left.load(Relaxed).is_null()
     }
     /// Wakes a sleeper that was left here, if there is one. The caller has released the lock by an exchange.
     pub fn wake_left_after_exchange(self) {
@@ -282,16 +333,14 @@ impl<P: ParkPlatform> Mark<P> {
     /// Returns `true` for one of `WAKES_FOR_OLDEST` wake-ups: it is for the thread that has slept longest, even if
     /// another thread was woken before.
     pub fn is_turn_of_oldest(self) -> bool {
-        self.count_turn(|bucket| &bucket.wakes) % WAKES_FOR_OLDEST == 0
+        Self::count_turn(&self.state().wakes) % WAKES_FOR_OLDEST == 0
     }
     /// Returns `true` for one of `LOOKED_FOR_BEFORE_SLEEPERS` notifications that could go to a waiter which is awake:
     /// it is for a sleeper.
     pub fn is_turn_of_sleepers(self) -> bool {
-        self.count_turn(|bucket| &bucket.looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
+        Self::count_turn(&self.state().looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
     }
-    fn count_turn(self, counter: impl Fn(&Bucket<P>) -> &Private) -> u32 {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        let counter = counter(unsafe { P::sleep_bucket(self.at).as_ref() });
+    fn count_turn(counter: &Private) -> u32 {
         // ordering: Relaxed; nothing is read through it, and turns may be missed.
         let count = counter.load(Relaxed).wrapping_add(1);
         // ordering: Relaxed; as above.
@@ -299,19 +348,15 @@ impl<P: ParkPlatform> Mark<P> {
         count
     }
 
-    fn all_misses<'a>(self) -> &'a Private {
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        unsafe { &P::sleep_bucket(self.at).as_ref().misses }
-    }
     /// Returns the number of misses that was set last for a condition variable with this mark.
     pub fn misses(self) -> u32 {
         // ordering: Relaxed; nothing is read through it.
-        self.all_misses().load(Relaxed)
+        self.state().misses.load(Relaxed)
     }
     /// Sets the number of times that a look for a notification cost more than a sleep.
     pub fn set_misses(self, misses: u32) {
         // ordering: Relaxed; nothing is read through it, and misses may be missed.
-        self.all_misses().store(misses, Relaxed);
+        self.state().misses.store(misses, Relaxed);
     }
 
     /// Counts a release by exchange that found no thread to wake. After some of these the mark becomes quiet. So a
@@ -329,8 +374,7 @@ impl<P: ParkPlatform> Mark<P> {
         if Self::counts(self.word().load(Relaxed)) != 0 {
             return;
         }
-        // SAFETY: by the contract of `SleepStorage` it lives as long as the machine.
-        let looks = unsafe { &P::sleep_bucket(self.at).as_ref().calm };
+        let looks = &self.state().calm;
         // ordering: Relaxed; nothing is read through it, and looks may be missed.
         let calm = looks.load(Relaxed).wrapping_add(1);
         let is_over = calm >= CALM_LOOKS;

@@ -6,34 +6,24 @@ mod marks;
 mod sections;
 mod waiter;
 
-pub use bucket::Bucket;
-pub use bucket::BucketGuard;
+pub use bucket::{Bucket, BucketGuard};
 pub use granting::{LaterWakes, Served, Waiters};
-pub use marks::{Counted, Mark, NotifiedSleepers, WaiterKind};
-pub use waiter::waiter;
-pub use waiter::{HoldMode, LockMode, Place, Waiter};
+pub use marks::{Counted, Mark, MarkPlatform, MarkState, NotifiedSleepers, WaiterKind};
+pub use waiter::{HoldMode, LockMode, Place, Waiter, waiter};
 
-use crate::platform::{Atomic, AtomicInt, LockHash, SchedulerHints, SleepStorage, Sleeping};
-use crate::queue::{NodeId, QueuePlatform};
+use crate::platform::{Atomic, AtomicInt, SleepStorage};
+use crate::queue::NodeId;
 use crate::tunables::Tunable;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The operations that a lock asks for if its waiters sleep.
+/// The operations that a lock asks for if its waiters sleep in the table.
 pub trait ParkPlatform:
-    QueuePlatform
-    + SchedulerHints
-    + Sleeping
-    + LockHash
-    + SleepStorage<Bucket = Bucket<Self>, Waiter = Waiter<Self>>
+    MarkPlatform + SleepStorage<Bucket = Bucket<Self>, Waiter = Waiter<Self>>
 {
 }
 impl<P> ParkPlatform for P where
-    P: QueuePlatform
-        + SchedulerHints
-        + Sleeping
-        + LockHash
-        + SleepStorage<Bucket = Bucket<P>, Waiter = Waiter<P>>
+    P: MarkPlatform + SleepStorage<Bucket = Bucket<P>, Waiter = Waiter<P>>
 {
 }
 

@@ -2,9 +2,43 @@
 
 use super::events::Event;
 use super::tunables::Tunable;
-use super::{Atomic, Cells, NodeId, ReadList};
+use super::{Atomic, Cells};
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
+
+/// The number of nodes that a lock word can name: it has 2 bits for the nesting index and 14 bits for CPU + 1.
+pub const NODES_MAX: usize = 65_532;
+
+/// The number of a queue node, which is `cpu * 4 + index` in the kernel's terms. It also says if the waiter has a
+/// deadline and may leave the queue. So the thread that grants it knows this without a look at the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId {
+    number: u16,
+    may_leave: bool,
+}
+
+impl NodeId {
+    /// Returns the node with this number.
+    ///
+    /// # Panics
+    /// Panics if `number` is not below [`NODES_MAX`]; in a constant that is a compile error.
+    pub const fn new(number: u16) -> Self {
+        assert!((number as usize) < NODES_MAX, "a lock word has no name for this queue node");
+        Self { number, may_leave: false }
+    }
+    /// Returns the number of the node, counted from 0.
+    pub const fn number(self) -> u16 {
+        self.number
+    }
+    /// Returns this node, with a waiter that may leave.
+    pub const fn that_may_leave(self) -> Self {
+        Self { may_leave: true, ..self }
+    }
+    /// Returns `true` if the waiter may leave the queue before its turn.
+    pub const fn may_leave(self) -> bool {
+        self.may_leave
+    }
+}
 
 /// Fences and pauses.
 ///
@@ -110,88 +144,28 @@ pub unsafe trait LockHash: Cells {
     fn lock_name(word: *const ()) -> u64;
 }
 
-/// The storage of the [`SleepTable`](crate::park::SleepTable), which defines its content.
+/// The storage of marks. A mark tells a release if threads sleep for its lock. [`Mark`](crate::park::Mark) defines the
+/// content.
 ///
 /// # Safety
 /// The functions that return pointers return different places for different numbers. These places are zero at first and
 /// live as long as locks of this platform are used. No two threads of a process see different epochs.
-pub unsafe trait SleepStorage: QueueNodes {
-    /// The type of a bucket: [`Bucket`](crate::park::Bucket).
-    type Bucket;
-    /// The type of a waiter: [`Waiter`](crate::park::Waiter).
-    type Waiter;
+pub unsafe trait MarkStorage: QueueNodes {
+    /// The type of what stands next to the counts of a mark: [`MarkState`](crate::park::MarkState).
+    type MarkState;
 
-    /// Returns the number of buckets, a power of two.
+    /// Returns the number of marks, and of buckets of the table of sleepers: a power of two.
     fn sleep_buckets() -> usize;
-    /// Returns a bucket; `at` is below [`sleep_buckets`](Self::sleep_buckets).
-    fn sleep_bucket(at: usize) -> NonNull<Self::Bucket>;
-    /// Returns the mark of bucket `at`, on which a thread without a queue node naps.
-    fn sleep_mark(at: usize) -> NonNull<Self::U32>;
-    /// Returns the counting mark of bucket `at`. A release of a lock with such a mark looks at it.
+    /// Returns the counts of a mark; `at` is below [`sleep_buckets`](Self::sleep_buckets). A release of a lock with
+    /// such a mark looks at it.
     fn counting_mark(at: usize) -> NonNull<Self::U64>;
-    /// Returns the waiter that belongs to a queue node. It is valid as long as the node is.
-    fn waiter(id: NodeId) -> NonNull<Self::Waiter>;
+    /// Returns what stands next to these counts.
+    fn mark_state(at: usize) -> NonNull<Self::MarkState>;
     /// Returns how often this process was forked since its first ancestor used a lock. The waiters that the table held
     /// before a fork do not exist in the child. The number is below 2^31.
     fn epoch() -> u32 {
         0
     }
-    /// Returns the list of the locks that the calling thread reads, for one thread always the same list. Returns `None`
-    /// if the machine has no lists: then any thread may already be a reader.
-    fn read_list() -> Option<NonNull<ReadList>> {
-        None
-    }
-    /// Runs `section`. No signal handler interrupts the thread meanwhile, except handlers of faults.
-    fn uninterrupted<R>(section: impl FnOnce() -> R) -> R {
-        section()
-    }
-}
-
-/// The memory in which readers say what they read, without a write that other threads contend for.
-///
-/// This trait only has the storage, as [`SleepStorage`] does; [`readers`](crate::readers) defines its content.
-///
-/// # Safety
-/// [`reader_slot`](Self::reader_slot) always returns one slot to a thread, and no other thread that exists has it.
-/// Slots live as long as locks of this platform are used and are empty at first. After a heavy barrier
-/// [`reader_slots`](Self::reader_slots) counts every slot whose owner had it when it passed the barrier.
-/// [`lock_number`](Self::lock_number) returns no number twice, even if the lock that had it no longer exists.
-pub unsafe trait ReaderSlots: Cells {
-    /// The type of a slot: [`ReaderSlot`](crate::readers::ReaderSlot).
-    type Slot;
-
-    /// The maximum number of times that a thread reads one lock in its slot, in addition to the first time: as many as
-    /// the lock beneath counts.
-    const DEPTH_MAX: u32 = (1 << 23) - 1;
-
-    /// Returns a number for a lock whose readers use slots. It is not 0 and below 2^63, and no other lock has it before
-    /// or after.
-    fn lock_number() -> u64;
-    /// Returns the slot of the calling thread, or `None` if there is none left.
-    fn reader_slot() -> Option<NonNull<Self::Slot>>;
-    /// Returns a bound for the slots in use: their numbers are below it.
-    fn reader_slots() -> usize;
-    /// Returns a slot, or an empty one for a number that no thread has.
-    fn reader_slot_at(at: usize) -> NonNull<Self::Slot>;
-}
-
-/// The memory in which threads say which locks they hold.
-///
-/// This trait only has the storage; [`held`](crate::held) defines its content.
-///
-/// # Safety
-/// [`held_table`](Self::held_table) always returns one table to a thread, and no other thread that exists has it.
-/// Tables live as long as locks of this platform are used and are empty at first.
-pub unsafe trait HeldLocks: Cells {
-    /// The type of a table: [`HeldTable`](crate::held::HeldTable).
-    type Table;
-
-    /// Returns the table of the calling thread, or `None` if there is none left.
-    fn held_table() -> Option<NonNull<Self::Table>>;
-    /// Returns a bound for the tables in use: their numbers are below it.
-    fn held_tables() -> usize;
-    /// Returns a table, or `None` for a number that no thread has.
-    fn held_table_at(at: usize) -> Option<NonNull<Self::Table>>;
 }
 
 /// The place of the caller on the machine.

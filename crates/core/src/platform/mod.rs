@@ -12,27 +12,22 @@
 //! The machines: [`Native`](crate::native::Native), `Sim` (crate `lockwright-sim`), `Loom` and
 //! `Shuttle` (crate `lockwright-model`). All of them can be linked into one binary.
 
-mod atomic;
 mod cells;
 pub mod events;
-mod guarded;
-mod is_locked;
 mod machine;
-mod node_id;
 mod ptr;
 mod read_list;
+mod storage;
 pub mod tunables;
-mod zeroed;
 
-pub use atomic::{Atomic, AtomicInt, Bound, Budget, Halves, LockWordOps, WholeWord};
-pub use cells::{Cells, ConstCells};
-pub use guarded::{Guarded, RaceTracker};
-pub use is_locked::barrier_before_look;
-pub use machine::{
-    Barriers, Clock, Counters, EVERY_KIND, HeldLocks, LockHash, Placement, QueueNodes, ReaderSlots,
-    SchedulerHints, SleepStorage, Sleeping, ThreadNumbers, low_half,
+pub use cells::{
+    Atomic, AtomicInt, Bound, Budget, Cells, ConstCells, ConstZeroed, Guarded, Halves, LockWordOps,
+    RaceTracker, WholeWord, Zeroed, barrier_before_look,
 };
-pub use node_id::{NODES_MAX, NodeId};
+pub use machine::{
+    Barriers, Clock, Counters, EVERY_KIND, LockHash, MarkStorage, NODES_MAX, NodeId, Placement,
+    QueueNodes, SchedulerHints, Sleeping, ThreadNumbers, low_half,
+};
 pub use ptr::NodePtr;
 pub use read_list::{LISTED_MAX, ReadList, Reads};
-pub use zeroed::{ConstZeroed, Zeroed};
+pub use storage::{HeldLocks, ReaderSlots, SleepStorage};

@@ -47,7 +47,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
 
     /// Does the rest of `try_lock` in a forked child that finds waiters but no owner.
     #[cold]
-    pub fn try_lock_after_fork(&self) -> bool {
+    pub(crate) fn try_lock_after_fork(&self) -> bool {
         self.bury_orphans();
         let (free, held) = (Word::FREE.bits(), Word::HELD.bits());
         // (0,0,0) -> (0,0,1)

@@ -57,7 +57,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     }
 
     /// Waits for the lock as the head of the queue, which was granted with `granted`, and takes it.
-    pub fn wait_as_head(&self, id: NodeId, me: &QNode<P>, granted: u32) {
+    pub(crate) fn wait_as_head(&self, id: NodeId, me: &QNode<P>, granted: u32) {
         let mut turn = S::become_head(id, me, granted);
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
         let step = || S::step(id, me, &mut turn);

@@ -177,7 +177,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Delivers a grant to a waiter that may have left. If it has, acts for it as a head that leaves at once, and goes
     /// on with the grant that results.
     #[cold]
-    pub fn deliver_if_there(&self, grant: Grant) {
+    pub(crate) fn deliver_if_there(&self, grant: Grant) {
         let mut next = Some(grant);
         // The last node that was passed. Each such node links to the one before.
         let mut passed = TailCode::NONE;

@@ -39,7 +39,7 @@ impl Word {
     /// `(0, 0, 1)`: held, and no thread waits.
     pub const HELD: Self = Self(LOCKED as u32);
     /// `(0, 1, 0)`: the owner has gone, and the pending waiter is about to take over.
-    pub const HANDED_TO_PENDING: Self = Self(PENDING);
+    pub(crate) const HANDED_TO_PENDING: Self = Self(PENDING);
 
     /// Returns the word with these bits.
     pub const fn from_bits(bits: u32) -> Self {
@@ -49,16 +49,12 @@ impl Word {
     pub const fn bits(self) -> u32 {
         self.0
     }
-    /// Returns `(tail, 0, 1)`: held, with this queue.
-    pub const fn held_with_tail(tail: TailCode) -> Self {
-        Self((tail.bits() as u32) << TAIL_SHIFT | LOCKED as u32)
-    }
     /// Returns the word with this queue and this lower half.
-    pub const fn with_tail(tail: TailCode, lower_half: u16) -> Self {
+    pub(crate) const fn with_tail(tail: TailCode, lower_half: u16) -> Self {
         Self((tail.bits() as u32) << TAIL_SHIFT | lower_half as u32)
     }
     /// Returns the lower half, `(pending, locked)`.
-    pub const fn lower_half(self) -> u16 {
+    pub(crate) const fn lower_half(self) -> u16 {
         self.0 as u16
     }
     /// Returns the newest waiter in the queue.
@@ -82,11 +78,11 @@ impl Word {
         self.0 & !LOCKED_MASK == 0
     }
     /// Returns the word without the queue and the pending bit, and so without a head that sleeps.
-    pub const fn without_waiters(self) -> Self {
+    pub(crate) const fn without_waiters(self) -> Self {
         if self.is_locked() { Self::HELD } else { Self::FREE }
     }
     /// Returns the word without the pending bit.
-    pub const fn without_pending(self) -> Self {
+    pub(crate) const fn without_pending(self) -> Self {
         Self(self.0 & !PENDING_MASK)
     }
     /// Returns `true` if this is a row of the state table.
@@ -128,7 +124,7 @@ mod tests {
     #[test]
     fn the_layout_is_the_kernels_bit_for_bit() {
         let id = NodeId::new(3 * 4 + 2);
-        let word = Word::held_with_tail(id.code());
+        let word = Word::with_tail(id.code(), LOCKED.into());
         assert_eq!(word.bits(), 4 << 18 | 2 << 16 | 1);
         assert_eq!(word.tail().node(), Some(id));
         assert_eq!(PENDING, 1 << 8);
@@ -149,7 +145,7 @@ mod tests {
     #[test]
     fn debug_prints_the_fields() {
         extern crate std;
-        let word = Word::held_with_tail(NodeId::new(12).code());
+        let word = Word::with_tail(NodeId::new(12).code(), LOCKED.into());
         assert_eq!(std::format!("{word:?}"), "(tail 3.0, -, locked)");
         assert_eq!(std::format!("{:?}", Word::HANDED_TO_PENDING), "(tail 0, pending, -)");
     }

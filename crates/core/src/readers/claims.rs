@@ -83,9 +83,9 @@ pub trait Process {
 }
 
 /// One adoption in the word of an owner: the slot has changed hands once more.
-pub const ADOPTED: u64 = 1 << 22;
+pub(crate) const ADOPTED: u64 = 1 << 22;
 /// The bits in the word of an owner that count adoptions.
-pub const ADOPTIONS: u64 = (1 << 32) - ADOPTED;
+pub(crate) const ADOPTIONS: u64 = (1 << 32) - ADOPTED;
 
 /// Returns the fork epoch in which an owner claimed its slot, or in which a life began.
 pub fn epoch_of(word: u64) -> u32 {
@@ -93,7 +93,7 @@ pub fn epoch_of(word: u64) -> u32 {
 }
 
 /// Returns the number of an owner's thread. The kernel has no greater numbers.
-pub fn number_in(owner: u64) -> u32 {
+pub(crate) fn number_in(owner: u64) -> u32 {
     (owner & (ADOPTED - 1)) as u32
 }
 
@@ -192,7 +192,7 @@ pub fn after(owner: u64, me: u64) -> u64 {
 /// Takes a slot that says that it is the caller's. Returns `true` if it did. This changes the word of the owner. So a
 /// thread that saw the old word before the caller began, and then found that no thread had this number, can no longer
 /// take the slot.
-pub fn adopt(process: &impl Process, at: usize, me: u64) -> bool {
+pub(crate) fn adopt(process: &impl Process, at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = process.owner(at).load(Relaxed);
     // ordering: Relaxed; ordered by the barriers of V2, and the last owner's accesses by its end. On failure Relaxed:
@@ -215,7 +215,7 @@ pub fn append(process: &impl Process, me: u64) -> Option<usize> {
 }
 
 /// Takes a slot whose thread no longer exists and has left nothing in it. Returns `true` if it did.
-pub fn reclaim(process: &impl Process, at: usize, me: u64) -> bool {
+pub(crate) fn reclaim(process: &impl Process, at: usize, me: u64) -> bool {
     // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
     let owner = process.owner(at).load(Relaxed);
     if owner != 0 && !is_owner_of_this_life(process, at, owner) {

@@ -66,7 +66,7 @@ impl<P: Cells> ReaderSlot<P> {
     }
     /// Forgets the locks that the last owner read, and the writers that waited for it: these threads do not exist in
     /// this process.
-    pub fn clear_all(&self) {
+    pub(crate) fn clear_all(&self) {
         for (entry, depth) in self.entries.iter().zip(&self.depths) {
             // ordering: Relaxed; nothing is read through it.
             entry.store(0, Relaxed);

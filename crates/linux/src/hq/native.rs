@@ -1,29 +1,20 @@
 //! The pool of metadata of hierarchical locks for a program on Linux: one per process.
 
 use super::{Entry, MetadataPool, NumaQueue};
-use crate::native::Native;
+use crate::native::{Native, Table};
 use core::ptr::NonNull;
+use lockwright_core::table;
 
 /// The number of entries, as posted.
 const ENTRIES: usize = 4096;
 /// The number of queues of an entry: more than computers have NUMA nodes. If there are more nodes, some share a queue.
 const QUEUES: usize = 32;
 
-static POOL: [Entry<Native>; ENTRIES] = [const { Entry::FRESH }; ENTRIES];
+const POOL: Table<Entry<Native>, ENTRIES> = table!([Entry<Native>; ENTRIES] = Entry::FRESH);
 /// The queues of all entries. Those of one NUMA node are next to each other. They are eight mebibytes of zeroes, and
 /// only the pages exist that were ever used.
-static NUMA_QUEUES: [NumaQueue<Native>; ENTRIES * QUEUES] =
-    [const { NumaQueue::FRESH }; ENTRIES * QUEUES];
-
-/// Returns an element. There is no reference to the whole table, because a checker of aliasing would then look at all
-/// of it at each access.
-fn element<T, const LENGTH: usize>(table: *const [T; LENGTH], at: usize) -> NonNull<T> {
-    assert!(at < LENGTH, "beyond a table");
-    // SAFETY: within the static.
-    let element = unsafe { table.cast::<T>().add(at) };
-    // SAFETY: not null, as no static is.
-    unsafe { NonNull::new_unchecked(element.cast_mut()) }
-}
+const NUMA_QUEUES: Table<NumaQueue<Native>, { ENTRIES * QUEUES }> =
+    table!([NumaQueue<Native>; ENTRIES * QUEUES] = NumaQueue::FRESH);
 
 // SAFETY: elements of static arrays.
 unsafe impl MetadataPool for Native {
@@ -37,9 +28,9 @@ unsafe impl MetadataPool for Native {
         QUEUES
     }
     fn metadata_entry(at: usize) -> NonNull<Entry<Self>> {
-        element(&raw const POOL, at % ENTRIES)
+        NonNull::from(POOL.at(at % ENTRIES))
     }
     fn metadata_queue(at: usize, queue: usize) -> NonNull<NumaQueue<Self>> {
-        element(&raw const NUMA_QUEUES, queue % QUEUES * ENTRIES + at % ENTRIES)
+        NonNull::from(NUMA_QUEUES.at(queue % QUEUES * ENTRIES + at % ENTRIES))
     }
 }

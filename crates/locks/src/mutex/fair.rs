@@ -1,7 +1,7 @@
 //! The mutex whose every release is a fair one.
 
 use super::RawMutex;
-use crate::park::ParkPlatform;
+use crate::park::MarkPlatform;
 use crate::platform::{Cells, ConstCells};
 use crate::qspinlock::{Fifo, Succession};
 use crate::raw::{Order, RawLock};
@@ -29,7 +29,7 @@ impl<P: Cells, S> Deref for RawFairMutex<P, S> {
     }
 }
 
-impl<P: ParkPlatform, S: Succession<P>> RawLock for RawFairMutex<P, S> {
+impl<P: MarkPlatform, S: Succession<P>> RawLock for RawFairMutex<P, S> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
 

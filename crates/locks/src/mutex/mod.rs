@@ -1,12 +1,11 @@
 #![doc = include_str!("README.md")]
 
 mod fair;
-mod life;
 mod spin;
 mod wait;
 
 use crate::events::Event;
-use crate::park::{Mark, ParkPlatform};
+use crate::park::{Mark, MarkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
@@ -15,7 +14,6 @@ use crate::raw::{FairnessThreshold, Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use fair::RawFairMutex;
-use life::{GIVEN, KEPT, RESERVED, said_in, word_of};
 pub(crate) use wait::WokenHow;
 
 /// A thread owns the lock.
@@ -24,6 +22,17 @@ const HELD: u32 = 1;
 const SLEEPERS: u32 = 2;
 /// A thread that was woken sleeps again, or a thread has to be woken for another reason.
 const WOKEN: u32 = 4;
+/// While the lock is free, only threads that were woken may take it, until one takes it that was woken 4 ms ago.
+const RESERVED: u32 = 8;
+/// If the lock is free, a thread that was woken takes it. If it is held, its owner is about to give it to such a
+/// thread.
+const GIVEN: u32 = 16;
+/// While the lock is free and one of these bits is set, newly arriving threads may not take it.
+const KEPT: u32 = RESERVED | GIVEN;
+
+/// The position of the epoch in the word, which has the lowest 27 bits of the epoch.
+const LIFE_SHIFT: u32 = GIVEN.trailing_zeros() + 1;
+const SAID: u32 = (1 << LIFE_SHIFT) - 1;
 /// The kind of a sleeper that was not woken before.
 pub(crate) const SLEEPER_KIND: u32 = 1;
 /// The kind of a sleeper that was woken before: it is woken first.
@@ -59,7 +68,7 @@ impl<P: ConstCells, S> RawMutex<P, S> {
     };
 }
 
-impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B> {
+impl<P: MarkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B> {
     const ORDER: Order = Order::None;
     const WAITERS_SLEEP: bool = true;
 
@@ -113,15 +122,31 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     }
 }
 
+// A thread of the parent may have reserved or given a lock for a thread that does not exist in a forked child. So the
+// word carries the fork epoch as well. If that is not the epoch of the process, the lock is neither reserved nor given.
+
+/// Returns what `word` says in this process.
+#[inline(always)]
+fn said_in<P: MarkPlatform>(word: u32) -> u32 {
+    let is_over = word & KEPT != 0 && word & !SAID != P::epoch() << LIFE_SHIFT;
+    word & if is_over { SAID & !KEPT } else { SAID }
+}
+
+/// Returns the word that says `said` in this process.
+#[inline(always)]
+fn word_of<P: MarkPlatform>(said: u32) -> u32 {
+    if said & KEPT == 0 { said } else { said | P::epoch() << LIFE_SHIFT }
+}
+
 /// Wakes a thread after a release by a store, which may have overwritten what sleepers said. The lock may no longer
 /// exist.
 #[cold]
-fn wake_late<P: ParkPlatform>(address: *const P::U32) {
+fn wake_late<P: MarkPlatform>(address: *const P::U32) {
     P::count(Event::mutex_wake);
     P::futex_wake(address, 1);
 }
 
-impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
+impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Takes the lock before `deadline_ns` of the platform's clock. Returns `true` if it did. It may return a little
     /// later than that, if it spins when the time comes.
     #[inline]

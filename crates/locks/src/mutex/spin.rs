@@ -1,10 +1,9 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
-use super::life::{GIVEN, KEPT, RESERVED, said_in};
 use super::wait::WokenHow;
-use super::{Between, HELD, RawMutex};
+use super::{Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, said_in};
 use crate::events::Event;
-use crate::park::ParkPlatform;
+use crate::park::MarkPlatform;
 use crate::platform::{Atomic, Bound};
 use crate::qspinlock::{Alone, Grant, Succession, Word, queue};
 use crate::queue::{NodeId, Patience, QNode, SPIN_NS, UNTIL_OVER, look_for_grant, wait_for_link};
@@ -17,7 +16,7 @@ const QUEUED_NS: u64 = 4 * SPIN_NS;
 /// The time that it naps after that, before it looks again.
 const QUEUED_NAP_NS: u64 = 50_000;
 
-impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
+impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// Takes the lock after the first attempt has failed. Returns `true` if it is taken. Without a deadline it always
     /// is.
     #[cold]
@@ -148,7 +147,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
 
 /// Waits to become the head. Returns what was granted. Only the head may leave the queue. So a spinner that waits
 /// behind a thread without a CPU naps, and does not keep that thread from running.
-fn wait_in_queue<P: ParkPlatform>(me: &QNode<P>) -> u32 {
+fn wait_in_queue<P: MarkPlatform>(me: &QNode<P>) -> u32 {
     let bound = Bound::nanoseconds(QUEUED_NS);
     loop {
         match look_for_grant(me, bound, || false) {

@@ -1,9 +1,11 @@
 //! Waiting asleep.
 
-use super::life::{GIVEN, KEPT, RESERVED, said_in, word_of};
-use super::{Between, HELD, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND};
+use super::{
+    Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND,
+    said_in, word_of,
+};
 use crate::events::Event;
-use crate::park::{Counted, Mark, ParkPlatform};
+use crate::park::{Counted, Mark, MarkPlatform};
 use crate::platform::{Atomic, AtomicInt};
 use crate::qspinlock::Succession;
 use crate::queue::Patience;
@@ -24,7 +26,7 @@ pub(crate) enum WokenHow {
     Alone,
 }
 
-impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
+impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// As `lock`, but a thread that has to wait sleeps at once, so that a checker need not wait for that.
     pub fn lock_asleep(&self) {
         if !self.take_free() {
@@ -62,7 +64,7 @@ impl<P: ParkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
 }
 
 /// A thread that sleeps for a mutex, or is about to.
-struct SleepingWaiter<'a, P: ParkPlatform, S, B> {
+struct SleepingWaiter<'a, P: MarkPlatform, S, B> {
     mutex: &'a RawMutex<P, S, B>,
     mark: Mark<P>,
     as_waiter: Option<Counted>,
@@ -72,7 +74,7 @@ struct SleepingWaiter<'a, P: ParkPlatform, S, B> {
     since_ns: Option<u64>,
 }
 
-impl<P: ParkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> {
+impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> {
     fn wait(&mut self, deadline_ns: Option<u64>) -> bool {
         let is_over = || deadline_ns.is_some_and(P::is_over);
         loop {

@@ -12,10 +12,10 @@ use lockwright::percpu_rwlock::ReaderSlot;
 use lockwright::percpu_rwlock::claims::{Process, is_of_this_life};
 use lockwright_core::events::Event;
 use lockwright_core::held::HeldTable;
-use lockwright_core::park::{Bucket, Waiter};
+use lockwright_core::park::{Bucket, MarkState, Waiter};
 use lockwright_core::platform::{
-    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, Placement, QueueNodes, ReadList,
-    ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
+    Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, MarkStorage, Placement,
+    QueueNodes, ReadList, ReaderSlots, SchedulerHints, SleepStorage, Sleeping, ThreadNumbers,
 };
 use lockwright_core::queue::{NodeId, QNode};
 use lockwright_core::tunables::Tunable;
@@ -107,27 +107,37 @@ unsafe impl LockHash for Sim {
 }
 
 // SAFETY: elements of slices in the run's arena; a fork leaves one thread.
-unsafe impl SleepStorage for Sim {
-    type Bucket = Bucket<Self>;
-    type Waiter = Waiter<Self>;
+unsafe impl MarkStorage for Sim {
+    type MarkState = MarkState<Self>;
 
     fn sleep_buckets() -> usize {
         BUCKETS
     }
+    fn counting_mark(at: usize) -> NonNull<<Self as Cells>::U64> {
+        Here::expect("a mark").with(|engine| engine.tables.sleepers.counting_mark(at))
+    }
+    fn mark_state(at: usize) -> NonNull<MarkState<Self>> {
+        // SAFETY: the bucket lives as long as the run.
+        NonNull::from(unsafe { &Self::sleep_bucket(at).as_ref().mark })
+    }
+    fn epoch() -> u32 {
+        Here::get().map_or(0, Here::epoch)
+    }
+}
+
+// SAFETY: elements of slices in the run's arena.
+unsafe impl SleepStorage for Sim {
+    type Bucket = Bucket<Self>;
+    type Waiter = Waiter<Self>;
+
     fn sleep_bucket(at: usize) -> NonNull<Bucket<Self>> {
         Here::expect("a bucket").with(|engine| engine.tables.sleepers.bucket(at))
     }
     fn sleep_mark(at: usize) -> NonNull<<Self as Cells>::U32> {
         Here::expect("a mark").with(|engine| engine.tables.sleepers.mark(at))
     }
-    fn counting_mark(at: usize) -> NonNull<<Self as Cells>::U64> {
-        Here::expect("a mark").with(|engine| engine.tables.sleepers.counting_mark(at))
-    }
     fn waiter(id: NodeId) -> NonNull<Waiter<Self>> {
         Here::expect("a waiter").with(|engine| engine.tables.sleepers.waiter(id.number().into()))
-    }
-    fn epoch() -> u32 {
-        Here::get().map_or(0, Here::epoch)
     }
     fn read_list() -> Option<NonNull<ReadList>> {
         let here = Here::get()?;

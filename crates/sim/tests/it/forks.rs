@@ -4,7 +4,7 @@ use crate::explore;
 use crate::machines::machine;
 use crate::programs::U32;
 use lockwright_core::platform::{
-    Atomic, Guarded, QueueNodes, ReaderSlots, SleepStorage, Sleeping, Zeroed,
+    Atomic, Guarded, MarkStorage, QueueNodes, ReaderSlots, Sleeping, Zeroed,
 };
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
 use lockwright_sim::{Config, FailureKind, Sim, Simulation, thread};
