@@ -5,22 +5,24 @@
 //! with `--shuffle`, which runs the tests of a program in another order. With `--nodes`, the pool of queue nodes is
 //! smaller. One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
 
-use crate::options::not_an_option;
 use crate::suites::package::{Built, compile};
 use crate::suites::runs::{Runs, list, one_test};
+use clap::Parser;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--shuffle SEED] [--nodes COUNT]";
-
-/// What is asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Run each test on real threads in a process of its own.
+///
+/// One fails that needs what another test did before it. A minute and, at first, some to compile; a part of ci and of
+/// full.
+#[derive(Debug, Default, Parser, PartialEq, Eq)]
 pub struct Request {
-    /// The seed of the order of all tests of a program.
+    /// Run each test program as a whole, too, in a random order that this decides, such as 1.
+    #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
-    /// How many queue nodes the process has.
+    /// Run the tests of locks with this many queue nodes in the process, such as 0.
+    #[arg(long, value_name = "COUNT")]
     nodes: Option<u64>,
 }
 
@@ -80,26 +82,6 @@ const PROGRAM_MAX: Duration = Duration::from_secs(600);
 const LINES_MAX: usize = 20;
 
 impl Request {
-    /// Reads the arguments behind `alone`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let mut request = Self::default();
-        let mut rest = arguments.iter();
-        while let Some(&option) = rest.next() {
-            let (number, example) = match option {
-                "--shuffle" => (&mut request.shuffle, 1),
-                "--nodes" => (&mut request.nodes, 0),
-                other => return Err(not_an_option(other, OPTIONS)),
-            };
-            *number = rest.next().and_then(|number| number.parse().ok());
-            if number.is_none() {
-                return Err(format!(
-                    "`{option}` needs a whole number, such as `{option} {example}`"
-                ));
-            }
-        }
-        Ok(request)
-    }
-
     /// The programs whose tests run.
     fn programs(&self) -> &'static [&'static str] {
         if self.nodes.is_some() { &PROGRAMS_WITH_NODES } else { &PROGRAMS }
@@ -187,13 +169,12 @@ mod tests {
 
     #[test]
     fn a_seed_and_a_number_of_nodes_are_read() {
+        let read = |words: &str| Request::try_parse_from(words.split(' ')).map_err(drop);
         let request = |shuffle, nodes| Ok(Request { shuffle, nodes });
-        assert_eq!(Request::of(&["--shuffle", "7"]), request(Some(7), None));
-        assert_eq!(Request::of(&["--nodes", "0", "--shuffle", "7"]), request(Some(7), Some(0)));
-        assert_eq!(Request::of(&[]), request(None, None));
-        for wrong in [&["--shuffle"][..], &["--shufle", "7"], &["--nodes", "none"]] {
-            assert!(Request::of(wrong).is_err());
-        }
+        assert_eq!(read("alone --shuffle 7"), request(Some(7), None));
+        assert_eq!(read("alone --nodes 0 --shuffle 7"), request(Some(7), Some(0)));
+        assert_eq!(read("alone"), request(None, None));
+        assert_eq!(read("alone --nodes none"), Err(()));
     }
 
     #[test]

@@ -6,47 +6,34 @@ use crate::stage::{Stage, Step, run_all};
 use crate::targets::PORTABLE;
 use crate::{features, minutes, new_lock, promela};
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--stage NAME | --list] [--allow-missing]";
-
-/// What is asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Run all stages of ci, and those that take too long for each change.
+///
+/// Runs all checks of the record, and deeper tests. Hours.
+#[derive(clap::Args)]
 pub struct Request {
-    /// Only this stage.
+    /// Run this stage only.
+    #[arg(long, value_name = "NAME", value_parser = known)]
     stage: Option<String>,
-    lists: bool,
+    /// Name the stages, with the minutes that each took when it ran last.
+    #[arg(long)]
+    list: bool,
+    /// Skip a stage whose tool is not installed.
+    #[arg(long)]
     allow_missing: bool,
 }
 
-impl Request {
-    /// Reads the arguments behind `full`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let mut request = Self::default();
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match *argument {
-                "--stage" => {
-                    let name = arguments.next().copied().unwrap_or_default();
-                    if !stages().iter().any(|stage| stage.name() == name) {
-                        return Err(format!(
-                            "`{name}` is not a stage; type one of `cargo xtask full --list`, such as `--stage weaken`"
-                        ));
-                    }
-                    request.stage = Some(name.to_string());
-                }
-                "--list" => request.lists = true,
-                "--allow-missing" => request.allow_missing = true,
-                other => return Err(crate::options::not_an_option(other, OPTIONS)),
-            }
-        }
-        Ok(request)
+/// Reads the name of a stage.
+fn known(name: &str) -> Result<String, String> {
+    match stages().iter().any(|stage| stage.name() == name) {
+        true => Ok(name.into()),
+        false => Err("type one of `cargo xtask full --list`, such as `--stage weaken`".into()),
     }
 }
 
 /// Runs the stages, or names them.
 pub fn run(request: &Request) -> bool {
     let mut stages = stages();
-    if request.lists {
+    if request.list {
         let last = minutes::read();
         for stage in &stages {
             println!("{:>18}  {}", last.of(stage.name()), stage.name());

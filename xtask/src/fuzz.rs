@@ -2,73 +2,44 @@
 //! and without tools that see what the programs cannot.
 
 use crate::limit::status_within;
-use crate::options::not_an_option;
-use crate::record::{self, Item, Record};
+use crate::record::{Item, Record};
 use crate::repository::target_of;
 use crate::root;
 use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
 use crate::stage::Need;
 use crate::tidy::files;
+use clap::{Parser, ValueEnum};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--minutes N] [--under miri|tsan|asan] | --batches [--changed]";
-
-/// How long new programs are run that no option limits.
-const MINUTES: f64 = 2.0;
-
-/// What is asked for.
-#[derive(Debug, PartialEq)]
-pub enum Request {
-    /// New programs each time.
-    New { minutes: f64, under: Under },
-    /// The programs of [`batches`]: all, or those that are due by the record.
-    Batches { changed: bool },
+/// Run random programs over the safe interface of the locks.
+#[derive(Debug, Parser, PartialEq)]
+pub struct Request {
+    /// How long new programs run, in minutes.
+    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = minutes)]
+    minutes: f64,
+    /// The tool that watches them. Without one, they run simulated and natively.
+    #[arg(long)]
+    under: Option<Under>,
+    /// Run the programs of ci instead, and write down in xtask/record.txt which ones pass.
+    #[arg(long, conflicts_with_all = ["minutes", "under"])]
+    batches: bool,
+    /// Run the batches whose sources have changed, and a tenth of the others.
+    #[arg(long, requires = "batches", conflicts_with_all = ["minutes", "under"])]
+    changed: bool,
 }
 
-/// The tool that watches the programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Under {
-    /// None: simulated, and natively.
-    Nothing,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Under {
     Miri,
     Tsan,
     Asan,
 }
 
-impl Request {
-    /// Reads the arguments behind `fuzz`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        match arguments {
-            ["--batches"] => return Ok(Self::Batches { changed: false }),
-            ["--batches", record::OPTION] => return Ok(Self::Batches { changed: true }),
-            _ => {}
-        }
-        let (mut minutes, mut under) = (MINUTES, Under::Nothing);
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match *argument {
-                "--minutes" => {
-                    let given = arguments.next().and_then(|value| value.parse().ok());
-                    let given = given.filter(|it: &f64| *it > 0.0 && it.is_finite());
-                    let complaint = "`--minutes` needs a number above 0, such as `--minutes 3`";
-                    minutes = given.ok_or(complaint)?;
-                }
-                "--under" => {
-                    under = match arguments.next().copied() {
-                        Some("miri") => Under::Miri,
-                        Some("tsan") => Under::Tsan,
-                        Some("asan") => Under::Asan,
-                        _ => return Err("`--under` needs miri, tsan or asan".into()),
-                    };
-                }
-                other => return Err(not_an_option(other, OPTIONS)),
-            }
-        }
-        Ok(Self::New { minutes, under })
-    }
+fn minutes(typed: &str) -> Result<f64, String> {
+    let minutes = typed.parse().ok().filter(|it: &f64| *it > 0.0 && it.is_finite());
+    minutes.ok_or_else(|| "give a number above 0, such as `--minutes 3`".into())
 }
 
 /// Runs programs on `on`: `limit` ends them.
@@ -125,13 +96,13 @@ fn run_batches(root: &Path, changed: bool) -> Result<bool, String> {
 
 /// Runs programs. Returns true if nothing was found.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let (minutes, under) = match *request {
-        Request::Batches { changed } => return run_batches(root, changed),
-        Request::New { minutes, under } => (minutes, under),
-    };
+    let &Request { minutes, under, batches, changed } = request;
+    if batches {
+        return run_batches(root, changed);
+    }
     // Other programs each time.
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_secs() * 1_000_000);
-    if under == Under::Nothing {
+    let Some(under) = under else {
         build(root)?;
         // Two thirds of the time simulated, one natively.
         for (on, part) in [("simulated", 2.0 / 3.0), ("native", 1.0 / 3.0)] {
@@ -141,7 +112,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             }
         }
         return Ok(true);
-    }
+    };
     let target = sanitize::target();
     let cargo = |what: &[&str]| -> Vec<String> {
         let of_package = ["--package", PACKAGE, "--", "--on", "native"];
@@ -170,7 +141,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
             ],
             None,
         ),
-        Under::Miri | Under::Nothing => {
+        Under::Miri => {
             check(&[MIRI])?;
             let command = cargo(&["cargo", "+nightly", "miri", "run", "-q"]);
             return under_miri(root, minutes, seed, &command);
@@ -228,11 +199,16 @@ mod tests {
 
     #[test]
     fn minutes_and_a_tool_are_read() {
-        let request = Request::of(&["--minutes", "2.5", "--under", "asan"]);
-        assert_eq!(request, Ok(Request::New { minutes: 2.5, under: Under::Asan }));
-        let changed = Request::of(&["--batches", "--changed"]);
-        assert_eq!(changed, Ok(Request::Batches { changed: true }));
-        assert!(Request::of(&["--minutes", "2", "--batches"]).is_err());
+        let of = |words: &str| {
+            let it = Request::try_parse_from(words.split(' ')).ok()?;
+            Some((it.minutes, it.under, it.batches, it.changed))
+        };
+        assert_eq!(
+            of("fuzz --minutes 2.5 --under asan"),
+            Some((2.5, Some(Under::Asan), false, false))
+        );
+        assert_eq!(of("fuzz --batches --changed"), Some((2.0, None, true, true)));
+        assert_eq!(of("fuzz --minutes 2 --batches"), None);
     }
 
     #[test]

@@ -7,49 +7,31 @@
 
 use crate::c_library;
 use crate::licences;
-use crate::options::not_an_option;
+use clap::Parser;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "--prefix DIR [--destdir DIR]";
-
 const LIBRARY: &str = "liblockwright-pthread.so";
 const SOURCES: &str = "crates/pthread/src/c";
 
-/// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
+/// Build two libraries for programs in other languages.
+///
+/// liblockwright is for programs in C and C++. liblockwright-pthread.so takes the place of glibc's mutexes, condition
+/// variables and reader-writer locks in a program that is started with it in LD_PRELOAD. Needs a C compiler. The texts
+/// of the licences go to share/doc/lockwright.
+#[derive(Parser)]
 pub struct Request {
-    /// Where it is when it is used.
-    prefix: PathBuf,
-    /// What comes before that now, for those who make packages.
-    destdir: Option<PathBuf>,
+    /// The folder to install to, such as /usr/local. A file that is installed names it.
+    #[arg(long, value_name = "DIR", value_parser = |typed: &str| std::path::absolute(typed))]
+    pub prefix: PathBuf,
+    /// A folder that stands before that one now, for those who make packages.
+    #[arg(long, value_name = "DIR")]
+    pub destdir: Option<PathBuf>,
 }
 
 impl Request {
-    /// Reads the arguments behind `install`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let (mut prefix, mut destdir) = (None, None);
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let folder = arguments.next().map(PathBuf::from);
-            match *argument {
-                "--prefix" | "--destdir" if folder.is_none() => {
-                    return Err(format!("`{argument}` needs a folder, such as /usr/local"));
-                }
-                "--prefix" => prefix = folder,
-                "--destdir" => destdir = folder,
-                other => return Err(not_an_option(other, OPTIONS)),
-            }
-        }
-        let prefix = prefix.ok_or("give the folder to install to: `--prefix /usr/local`")?;
-        // A file that is installed names it.
-        let prefix = std::path::absolute(prefix).map_err(|error| format!("`--prefix`: {error}"))?;
-        Ok(Self { prefix, destdir })
-    }
-
     /// Where the files go now.
     fn place(&self) -> PathBuf {
         match &self.destdir {
@@ -150,13 +132,15 @@ mod tests {
 
     #[test]
     fn a_package_is_staged_below_its_destdir() {
-        let place = |arguments: &[&str]| Request::of(arguments).map(|request| request.place());
-        assert_eq!(place(&["--prefix", "/usr"]), Ok("/usr".into()));
-        let staged = place(&["--prefix", "/usr", "--destdir", "/tmp/stage"]);
+        let place = |words: &str| {
+            let request = Request::try_parse_from(words.split(' '));
+            request.map(|request| request.place()).map_err(drop)
+        };
+        assert_eq!(place("install --prefix /usr"), Ok("/usr".into()));
+        let staged = place("install --prefix /usr --destdir /tmp/stage");
         assert_eq!(staged, Ok("/tmp/stage/usr".into()));
         let here = std::env::current_dir().expect("a folder").join("there");
-        assert_eq!(place(&["--prefix", "there"]), Ok(here));
-        assert!(place(&["--destdir", "/tmp"]).is_err());
-        assert!(place(&["--prefix"]).is_err());
+        assert_eq!(place("install --prefix there"), Ok(here));
+        assert_eq!(place("install --destdir /tmp"), Err(()));
     }
 }

@@ -22,7 +22,6 @@ mod minutes;
 mod mutants;
 mod new_lock;
 mod numbers;
-mod options;
 mod output;
 mod packages;
 mod price;
@@ -44,33 +43,27 @@ mod targets;
 mod tidy;
 mod workers;
 
-use commands::{Asked, Failure};
+use commands::Answer;
 pub use repository::root;
 use std::process::ExitCode;
 
 /// Exit code 1 if something is wrong with the code or cannot be run, 2 if the command line is wrong.
 fn main() -> ExitCode {
-    let arguments: Vec<_> = lockwright_parts::arguments().collect();
-    if let Some(argument) = arguments.iter().find(|it| it.contains(char::REPLACEMENT_CHARACTER)) {
-        eprintln!("xtask: `{argument}` is not UTF-8: give it another name");
-        return ExitCode::from(2);
-    }
-    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let name = arguments.first().copied().unwrap_or_default();
-    match commands::run(&arguments) {
-        Asked::Help(text) => {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    match commands::read(&arguments).map(|command| command.run()) {
+        Err(Answer::Help(text)) => {
             print!("{text}");
             ExitCode::SUCCESS
         }
-        Asked::Ran(Ok(true)) => ExitCode::SUCCESS,
-        Asked::Ran(Ok(false)) => ExitCode::FAILURE,
-        Asked::Ran(Err(Failure::Broken(message))) => {
-            eprintln!("{name}: {message}");
-            ExitCode::FAILURE
-        }
-        Asked::Ran(Err(Failure::Usage(message))) => {
-            eprintln!("{name}: {message}");
+        Err(Answer::Wrong(message)) => {
+            eprintln!("xtask: {message}");
             ExitCode::from(2)
+        }
+        Ok(Ok(true)) => ExitCode::SUCCESS,
+        Ok(Ok(false)) => ExitCode::FAILURE,
+        Ok(Err(message)) => {
+            eprintln!("{}: {message}", arguments[0].display());
+            ExitCode::FAILURE
         }
     }
 }

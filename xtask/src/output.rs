@@ -4,11 +4,8 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
 
-/// Where the document goes: `-` is standard output, and `None` nowhere.
-pub type Place = Option<String>;
-
-/// Says a line to the reader: on stderr if the document goes to stdout.
-pub fn say(place: &Place, line: &str) {
+/// Says a line to the reader: on stderr if the document goes to stdout, which is called `-`.
+pub fn say(place: &Option<String>, line: &str) {
     if place.as_deref() == Some("-") { eprintln!("{line}") } else { println!("{line}") }
 }
 
@@ -16,7 +13,7 @@ pub fn say(place: &Place, line: &str) {
 ///
 /// # Errors
 /// A sentence that says what cannot be written.
-pub fn write(place: &Place, document: &impl Serialize) -> Result<(), String> {
+pub fn write(place: &Option<String>, document: &impl Serialize) -> Result<(), String> {
     let Some(place) = place else { return Ok(()) };
     let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())?;
     if place == "-" {

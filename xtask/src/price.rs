@@ -4,17 +4,14 @@
 //! the drift of the computer in both of its halves.
 
 use crate::limit::output_within;
-use crate::options::not_an_option;
 use crate::programs::measure::{processor, ratio};
-use crate::rounds::{Rounds, interval, median, sorted};
+use crate::rounds::{ROUNDS, interval, median, rounds, sorted};
+use clap::Parser;
 use lockwright_catalog::registry::{LOCKS, LockClass};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-
-/// As they stand in the help.
-pub const OPTIONS: &str = "COMMIT [--runs N]";
 
 /// What the locks do: a name, and the options of `lockwright bench`.
 const WORKS: [(&str, &[&str]); 3] = [
@@ -31,31 +28,17 @@ const DEAR: f64 = 1.02;
 /// An interval that is wider says too little.
 const WIDE: f64 = 0.1;
 
-/// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
+/// Say what the locks cost in this tree, compared with another commit.
+///
+/// Measures the time of each lock without contention, as a reader, and with two threads. Builds both labs and lets them
+/// take turns. Names what is dearer. Twenty minutes.
+#[derive(Parser)]
 pub struct Request {
+    /// What is compared with, such as HEAD~1.
     commit: String,
-    rounds: Rounds,
-}
-
-impl Request {
-    /// Reads the arguments behind `price`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let (commit, rest) = match arguments {
-            [commit, rest @ ..] if !commit.starts_with('-') => (commit, rest),
-            _ => {
-                return Err(
-                    "name a commit to compare with, such as `cargo xtask price HEAD~1`".into()
-                );
-            }
-        };
-        let rounds = match rest {
-            [] => Rounds::default(),
-            ["--runs", rest @ ..] => Rounds::of(rest.first())?,
-            [other, ..] => return Err(not_an_option(other, OPTIONS)),
-        };
-        Ok(Self { commit: (*commit).into(), rounds })
-    }
+    /// The number of rounds.
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = rounds)]
+    runs: usize,
 }
 
 /// Operations per second, by lock.
@@ -73,7 +56,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     println!("{}\n\n| lock | work | time, {} = 1 |\n|---|---|---:|", processor(), request.commit);
     let (mut dear, mut wide) = (Vec::new(), Vec::new());
     for (work, options) in WORKS {
-        for (lock, ratios) in ratios(&labs, options, &locks, &request.rounds)? {
+        for (lock, ratios) in ratios(&labs, options, &locks, request.runs)? {
             let title = format!("{lock}, {work}: {}", ratio(ratios.iter().copied()));
             println!("| {lock} | {work} | {} |", ratio(ratios.iter().copied()));
             let ratios = sorted(ratios.into_iter());
@@ -99,10 +82,10 @@ fn ratios(
     labs: &[PathBuf; 2],
     options: &[&str],
     locks: &[&str],
-    rounds: &Rounds,
+    rounds: usize,
 ) -> Result<BTreeMap<String, Vec<f64>>, String> {
     let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for round in 0..rounds.count() {
+    for round in 0..rounds {
         eprint!("\rprice: {}, round {}   ", options.join(" "), round + 1);
         let (first, second) = (round % 2, 1 - round % 2);
         let mut speeds = [Speeds::new(), Speeds::new()];
@@ -174,12 +157,10 @@ mod tests {
 
     #[test]
     fn a_commit_and_a_number_of_rounds_are_read() {
-        let request = Request::of(&["HEAD~1", "--runs", "63"]).expect("a request");
-        assert_eq!((request.commit.as_str(), request.rounds.count()), ("HEAD~1", 63));
-        assert_eq!(Request::of(&["v1"]).expect("a request").rounds, Rounds::default());
-        for wrong in [&[][..], &["--runs", "63"], &["HEAD", "--fast"], &["HEAD", "--runs", "1"]] {
-            assert!(Request::of(wrong).is_err(), "{wrong:?}");
-        }
+        let read = |words: &[&str]| Request::try_parse_from([&["price"], words].concat());
+        let request = read(&["HEAD~1", "--runs", "63"]).expect("a request");
+        assert_eq!((request.commit.as_str(), request.runs), ("HEAD~1", 63));
+        assert_eq!(read(&["v1"]).expect("a request").runs, ROUNDS);
     }
 
     #[test]

@@ -5,63 +5,68 @@ use crate::record::{Record, Sources};
 use crate::stage::{Stage, Step, run_all};
 use crate::tidy::{Source, files};
 use crate::{root, rows, tidy};
+use clap::Parser;
 use lockwright_catalog::registry::{self, LOCKS, LockClass};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[FILE | LOCK]...";
-
-/// What has changed.
-#[derive(Debug, PartialEq, Eq)]
+/// Check what a change usually breaks.
+///
+/// That is: format, lints, tidy, unit tests, and the clients of the locks that the change touches under loom, explored,
+/// and on real threads. Two minutes after a change in one lock.
+#[derive(Parser)]
 pub struct Request {
-    files: Vec<String>,
-    locks: Vec<&'static str>,
+    /// What has changed. Without any, the files that differ from the last commit, or those of the last commit.
+    #[arg(value_name = "FILE | LOCK", value_parser = known)]
+    changed: Vec<Changed>,
 }
 
-impl Request {
-    /// Reads the arguments behind `quick`. Without any, the files count that differ from the last commit or, if there
-    /// are none, those of the last commit.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let (mut files, mut locks) = (Vec::new(), Vec::new());
-        for argument in arguments {
-            let path = argument.trim_start_matches("./");
-            // From the root of the repository, or below the sources of a package with locks.
-            let mut paths = [""].into_iter().chain(SOURCES).map(|folder| format!("{folder}{path}"));
-            match (registry::find(argument), paths.find(|it| root().join(it).is_file())) {
-                (Some(row), _) => locks.push(row.name),
-                (None, Some(file)) => files.push(file),
-                (None, None) => {
-                    return Err(format!(
-                        "`{argument}` is neither a file nor a lock; name one, such as `mutex` or `crates/linux/src/ticket.rs`"
-                    ));
-                }
-            }
-        }
-        if arguments.is_empty() {
-            files = changed(&["diff", "--name-only", "HEAD"])?;
-            files.extend(changed(&["ls-files", "--others", "--exclude-standard"])?);
-            if files.is_empty() {
-                files = changed(&["diff", "--name-only", "HEAD~1", "HEAD"])?;
-            }
-        }
-        Ok(Self { files, locks })
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Changed {
+    File(String),
+    Lock(&'static str),
+}
+
+/// Reads the name of a lock or of a file, from the root of the repository or below the sources of a package with locks.
+fn known(name: &str) -> Result<Changed, String> {
+    if let Some(row) = registry::find(name) {
+        return Ok(Changed::Lock(row.name));
     }
+    let path = name.trim_start_matches("./");
+    let mut paths = [""].into_iter().chain(SOURCES).map(|folder| format!("{folder}{path}"));
+    let file = paths.find(|it| root().join(it).is_file()).map(Changed::File);
+    file.ok_or_else(|| {
+        "name a file or a lock, such as `mutex` or `crates/linux/src/ticket.rs`".into()
+    })
 }
 
-fn changed(arguments: &[&str]) -> Result<Vec<String>, String> {
+/// The files that differ from the last commit or, if there are none, those of the last commit.
+fn since_last_commit() -> Result<Vec<Changed>, String> {
+    let mut files = changed(&["diff", "--name-only", "HEAD"])?;
+    files.extend(changed(&["ls-files", "--others", "--exclude-standard"])?);
+    if files.is_empty() {
+        files = changed(&["diff", "--name-only", "HEAD~1", "HEAD"])?;
+    }
+    Ok(files)
+}
+
+fn changed(arguments: &[&str]) -> Result<Vec<Changed>, String> {
     let output = Command::new("git").args(arguments).current_dir(root()).output();
     let output =
         output.map_err(|error| format!("git cannot be asked what has changed: {error}"))?;
-    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect())
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(|it| Changed::File(it.into())).collect())
 }
 
 /// Runs what the change can break. Returns true if nothing is red.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let all = files::read_all(root);
-    let locks = touched(request, &Sources::of(root, &all)?);
-    let packages = packages(request, &all);
+    let changed = match &*request.changed {
+        [] => since_last_commit()?,
+        changed => changed.to_vec(),
+    };
+    let locks = touched(&changed, &Sources::of(root, &all)?);
+    let packages = packages(&changed, &all);
     let mut stages = vec![
         Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&crate::root(), true))),
@@ -98,17 +103,23 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 const TESTS_PACKAGE: &str = "lockwright-catalog";
 
 /// The locks that the change can break: those that are named, and those that a file is a part of.
-fn touched(request: &Request, sources: &Sources<'_>) -> Vec<&'static str> {
-    let files =
-        request.files.iter().filter(|it| below_sources(it).is_some() && it.ends_with(".rs"));
-    let files: Vec<_> = files.collect();
+fn touched(changed: &[Changed], sources: &Sources<'_>) -> Vec<&'static str> {
+    let reaches = |lock: &'static str| {
+        changed.iter().any(|it| match it {
+            Changed::File(file) => {
+                below_sources(file).is_some()
+                    && file.ends_with(".rs")
+                    && sources.reaches(lock, file)
+            }
+            Changed::Lock(name) => *name == lock,
+        })
+    };
     let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name);
-    let is_reached = |lock: &str| files.iter().any(|file| sources.reaches(lock, file));
-    right.filter(|lock| request.locks.contains(lock) || is_reached(lock)).collect()
+    right.filter(|lock| reaches(lock)).collect()
 }
 
 /// The packages of the changed files.
-fn packages(request: &Request, all: &[Source]) -> BTreeSet<String> {
+fn packages(changed: &[Changed], all: &[Source]) -> BTreeSet<String> {
     let package = |path: &String| {
         let folders = Path::new(path).ancestors().skip(1);
         let mut manifests = folders.map(|folder| folder.join("Cargo.toml"));
@@ -117,10 +128,12 @@ fn packages(request: &Request, all: &[Source]) -> BTreeSet<String> {
         let name = manifest.text.lines().find_map(|line| line.strip_prefix("name = \""))?;
         Some(name.trim_end_matches('"').to_string())
     };
-    let is_of_locks = |path: &String| below_sources(path).is_some();
-    let has_locks = !request.locks.is_empty() || request.files.iter().any(is_of_locks);
-    let of_locks = has_locks.then(|| TESTS_PACKAGE.to_string());
-    request.files.iter().filter_map(package).chain(of_locks).collect()
+    let of_locks = || Some(TESTS_PACKAGE.to_string());
+    let packages = changed.iter().flat_map(|it| match it {
+        Changed::File(file) => [package(file), below_sources(file).and_then(|_| of_locks())],
+        Changed::Lock(_) => [None, of_locks()],
+    });
+    packages.flatten().collect()
 }
 
 #[cfg(test)]
@@ -132,8 +145,8 @@ mod tests {
         let all = files::read_all(&root());
         let sources = Sources::of(&root(), &all).expect("the sources");
         let of = |arguments: &[&str]| {
-            let request = Request::of(arguments).expect("a request");
-            (packages(&request, &all), touched(&request, &sources))
+            let it = Request::try_parse_from([&["quick"], arguments].concat()).expect("a request");
+            (packages(&it.changed, &all), touched(&it.changed, &sources))
         };
         let (packages, locks) = of(&["crates/linux/src/hq/list.rs"]);
         assert_eq!(

@@ -5,29 +5,13 @@ const ROUNDS_MIN: usize = 6;
 /// The part of cases that an interval may miss at each end.
 const TAIL: f64 = 0.025;
 
-/// How often each program runs.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rounds(usize);
+/// How often each program runs unless another number is given.
+pub const ROUNDS: usize = 21;
 
-impl Default for Rounds {
-    fn default() -> Self {
-        Self(21)
-    }
-}
-
-impl Rounds {
-    /// Reads the argument behind `--runs`.
-    pub fn of(argument: Option<&&str>) -> Result<Self, String> {
-        let rounds = argument.and_then(|value| value.parse().ok());
-        let rounds = rounds.filter(|rounds| *rounds >= ROUNDS_MIN);
-        rounds.map(Self).ok_or_else(|| {
-            format!("`--runs` needs a number from {ROUNDS_MIN} on, such as `--runs 21`")
-        })
-    }
-    /// The number.
-    pub fn count(&self) -> usize {
-        self.0
-    }
+/// Reads a number of rounds.
+pub fn rounds(typed: &str) -> Result<usize, String> {
+    let rounds = typed.parse().ok().filter(|rounds| *rounds >= ROUNDS_MIN);
+    rounds.ok_or_else(|| format!("give a number from {ROUNDS_MIN} on, such as `--runs {ROUNDS}`"))
 }
 
 /// The values in their order.
@@ -75,7 +59,6 @@ mod tests {
 
     #[test]
     fn a_number_of_rounds_that_gives_no_interval_is_refused() {
-        assert_eq!(Rounds::of(Some(&"6")), Ok(Rounds(6)));
-        assert!(Rounds::of(Some(&"5")).is_err() && Rounds::of(None).is_err());
+        assert!(rounds("6") == Ok(6) && rounds("5").is_err() && rounds("").is_err());
     }
 }

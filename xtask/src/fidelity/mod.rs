@@ -6,7 +6,6 @@ mod predictions;
 mod tables;
 
 use crate::numbers::{self, read_json};
-use crate::options::not_an_option;
 use crate::output;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -21,29 +20,30 @@ const REPRODUCED: &str = "target/fidelity/reproduced.json";
 const DESCRIPTION: &str = "target/fidelity/here.toml";
 const COMPARED: &str = "target/fidelity/here.json";
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--keep] [--keep-computer]";
-
-/// If results in target/fidelity are used again, and if the document keeps what it says about the computer that was
-/// measured. An error says what to type.
-pub fn request(options: &[&str]) -> Result<[bool; 2], String> {
-    let known = ["--keep", "--keep-computer"];
-    match options.iter().find(|it| !known.contains(it)) {
-        Some(other) => Err(not_an_option(other, OPTIONS)),
-        None => Ok(known.map(|it| options.contains(&it))),
-    }
+/// Write the numbers of docs/fidelity.md into docs/fidelity.json.
+///
+/// Writes published tables next to simulated ones into docs/predictions, and this computer next to its own machine file
+/// into docs/fidelity-computer.csv. About 30 minutes on an idle machine.
+#[derive(clap::Args)]
+pub struct Request {
+    /// Use the results in target/fidelity again.
+    #[arg(long)]
+    keep: bool,
+    /// Leave the part about a computer as it is.
+    #[arg(long)]
+    keep_computer: bool,
 }
 
 /// Simulates, measures and writes the document. Returns true if the page says what it has.
-pub fn generate(root: &Path, [keep, keep_computer]: &[bool; 2]) -> Result<bool, String> {
-    if !(*keep && root.join(REPRODUCED).is_file()) {
+pub fn generate(root: &Path, &Request { keep, keep_computer }: &Request) -> Result<bool, String> {
+    if !(keep && root.join(REPRODUCED).is_file()) {
         lockwright(root, REPRODUCED, &format!("reproduce --all --plot-dir {FIGURES} --json FILE"))?;
     }
     let reproduced =
         read_json(root, REPRODUCED).map_err(|error| format!("{error}; leave out `--keep`"))?;
     let computer = match keep_computer {
         true => read_json(root, DOCUMENT)?["computer"].take(),
-        false => measured(root, *keep)?,
+        false => measured(root, keep)?,
     };
     let [tables, kinds] = [tables::numbers, tables::kinds].map(|of| of(&reproduced));
     let document = json!({"tables": tables, "kinds": kinds, "computer": computer});

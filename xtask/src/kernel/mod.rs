@@ -16,7 +16,7 @@ mod request;
 
 use crate::output::{self, say};
 use crate::stage::{Need, Stage};
-pub use request::{OPTIONS, Request};
+pub use request::Request;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! What is asked for, and which locks can be asked for.
 
-use crate::options::not_an_option;
-use crate::output::Place;
+use clap::Parser;
 use lockwright_catalog::capabilities::SlowpathLock;
 use lockwright_catalog::registry::{
     self, LOCKS, LockClass, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
@@ -11,46 +10,24 @@ use lockwright_core::native::Native;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::rwsem::RwSemPolicy;
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--quick] [--replace LOCK] [--kernel RELEASE] [--json FILE]";
-
-/// What is asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Torture the locks in Debian's kernel, and take over its spinlocks.
+///
+/// Builds the locks as a module, boots the kernel in an emulator, tortures the locks there, and lets them take over all
+/// of its spinlocks while it runs, and give them back. Says which packages of Debian are missing.
+#[derive(Default, Parser)]
 pub struct Request {
-    /// The part of continuous integration.
+    /// Run the part of ci.
+    #[arg(long)]
     pub quick: bool,
-    /// The one lock that replaces the slow path, as the registry calls it.
+    /// The one lock that takes over.
+    #[arg(long, value_name = "LOCK", value_parser = replaces)]
     pub replace: Option<&'static str>,
-    /// The kernel to boot; the newest if none is named.
+    /// The release of the kernel, such as 6.1.0-56-cloud-amd64. Without it, the newest that is installed.
+    #[arg(long, value_name = "RELEASE")]
     pub kernel: Option<String>,
-    pub json: Place,
-}
-
-impl Request {
-    /// Reads the arguments behind `kernel`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        let mut request = Self::default();
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match *argument {
-                "--quick" => request.quick = true,
-                "--replace" => {
-                    let name = arguments.next().copied().unwrap_or_default();
-                    request.replace = Some(replaces(name)?);
-                }
-                "--kernel" => {
-                    let complaint = "`--kernel` needs a release, such as 6.1.0-56-cloud-amd64";
-                    request.kernel = Some(arguments.next().ok_or(complaint)?.to_string());
-                }
-                "--json" => {
-                    let complaint = "`--json` needs a file, or `-` for standard output";
-                    request.json = Some(arguments.next().ok_or(complaint)?.to_string());
-                }
-                other => return Err(not_an_option(other, OPTIONS)),
-            }
-        }
-        Ok(request)
-    }
+    /// Write a document to this file, or to standard output for `-`.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
 }
 
 struct Is;
@@ -72,7 +49,7 @@ fn replaces(name: &str) -> Result<&'static str, String> {
     let can = |row: &&LockRow| visit_kernel_word::<Native, _>(row, Is).is_some();
     registry::find(name).filter(can).map(|row| row.name).ok_or_else(|| {
         let names: Vec<_> = LOCKS.iter().filter(can).map(|row| row.name).collect();
-        format!("`--replace` needs a lock with the kernel's lock word: {}", names.join(", "))
+        format!("give a lock with the kernel's lock word: {}", names.join(", "))
     })
 }
 
@@ -100,13 +77,12 @@ mod tests {
 
     #[test]
     fn a_lock_is_asked_for_by_any_of_its_names_and_needs_the_kernels_word() {
-        let request = Request::of(&["--quick", "--replace", "fifo"]).expect("a lock");
+        let words = ["kernel", "--quick", "--replace", "fifo"];
+        let request = Request::try_parse_from(words).expect("a lock");
         assert_eq!((request.quick, request.replace), (true, Some("qspinlock")));
         for wrong in ["ticket", "mutex", "no-such-lock", ""] {
-            let answer = Request::of(&["--replace", wrong]);
-            assert!(answer.is_err_and(|it| it.contains("qspinlock, cna,")), "{wrong}");
+            assert!(replaces(wrong).is_err_and(|it| it.contains("qspinlock, cna,")), "{wrong}");
         }
-        assert!(Request::of(&["--fast"]).is_err_and(|it| it.contains(OPTIONS)));
     }
 
     #[test]

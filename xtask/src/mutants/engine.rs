@@ -2,7 +2,6 @@
 
 use super::check::{Check, Runner, Said};
 use super::copy::Built;
-use super::request::Request;
 use super::survivors::Survivor;
 use crate::limit::is_interrupted;
 use crate::output::say;
@@ -71,6 +70,30 @@ pub struct Outcome<'a> {
     pub seconds: f64,
 }
 
+/// What both `weaken` and `zoo` are asked for.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Write a document to this file, or to standard output for `-`.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Run all checks of each mutant, and not only up to the first that fails.
+    #[arg(long)]
+    pub matrix: bool,
+    /// Use wider bounds.
+    #[arg(long)]
+    pub full: bool,
+    /// Run the mutants whose sources have changed, and a tenth of the others.
+    #[arg(long)]
+    pub changed: bool,
+}
+
+impl Options {
+    /// The name of the bounds.
+    pub fn bounds(&self) -> &'static str {
+        if self.full { "full" } else { "quick" }
+    }
+}
+
 type Answer = Result<Vec<Said>, String>;
 
 /// Who asks, and what was said about the correct code. Each check of it is run once.
@@ -90,10 +113,10 @@ pub fn run<'a>(
     (name, all): (&str, &[Source]),
     mut mutants: Vec<Mutant<'a>>,
     others: Vec<Check>,
-    request: &Request,
+    options: &Options,
 ) -> Result<Option<Outcome<'a>>, String> {
-    let record = Record::read(root, all, request.changed)?;
-    if request.changed {
+    let record = Record::read(root, all, options.changed)?;
+    if options.changed {
         mutants.retain(|mutant| !mutant.groups.is_empty());
     }
     let mut mutants = record.due(name, mutants, |mutant| mutant.item.clone());
@@ -101,22 +124,22 @@ pub fn run<'a>(
         return Ok(None);
     }
     let start = Instant::now();
-    let runner = Runner { copy: Built::build(root, all)?, full: request.full };
+    let runner = Runner { copy: Built::build(root, all)?, full: options.full };
     let is_miri = |check: &Check| check.checker == Checker::Miri;
     let is_missing = |group: &[Check]| group.iter().any(is_miri) && !MIRI.is_met();
     if mutants.iter().flat_map(|mutant| &mutant.groups).any(|group| is_missing(group)) {
         let (what, get) = ("Miri is missing, so its mutants are not run", MIRI.get);
-        say(&request.json, &format!("{what}. To install it, type `{get}`"));
+        say(&options.json, &format!("{what}. To install it, type `{get}`"));
         mutants.iter_mut().for_each(|it| it.groups.retain(|group| !is_missing(group)));
     }
     runner.build(mutants.iter().flat_map(|mutant| mutant.groups.iter().flatten()))?;
-    say(&request.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
+    say(&options.json, &format!("built in {:.1} s", start.elapsed().as_secs_f64()));
     let others = expand(&runner, &mut mutants, others)?;
     let start = Instant::now();
     let ask = |check: &Check, number| runner.ask(check, number);
-    let judge = Judge { ask, matrix: request.matrix, clean: Mutex::default() };
-    let judged = judge.all(mutants, &record, request)?;
-    if request.matrix && !others.is_empty() {
+    let judge = Judge { ask, matrix: options.matrix, clean: Mutex::default() };
+    let judged = judge.all(mutants, &record, options)?;
+    if options.matrix && !others.is_empty() {
         let of_mutants = judged.iter().flat_map(|(mutant, _)| mutant.groups.iter().flatten());
         let checks: Vec<_> = of_mutants.chain(&others).collect();
         on_all(&checks, |check| judge.clean(check))?;
@@ -161,13 +184,13 @@ impl<A: Fn(&Check, Option<usize>) -> Answer + Sync> Judge<A> {
         &self,
         mutants: Vec<Mutant<'a>>,
         record: &Record<'_>,
-        request: &Request,
+        options: &Options,
     ) -> Result<Vec<(Mutant<'a>, Judged)>, String> {
         let work = |mutant: &Mutant<'_>| {
             let judged = self.judge(mutant)?;
-            say(&request.json, &judged.text(mutant));
+            say(&options.json, &judged.text(mutant));
             // Within the bounds of continuous integration.
-            if !request.full && judged.verdict != Verdict::NotRun {
+            if !options.full && judged.verdict != Verdict::NotRun {
                 record.write(&mutant.item, judged.verdict == Verdict::Killed)?;
             }
             Ok(judged)

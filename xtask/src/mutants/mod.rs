@@ -9,7 +9,6 @@ mod copy;
 mod engine;
 mod explored;
 mod places;
-mod request;
 mod scan;
 mod survivors;
 mod table;

@@ -4,36 +4,42 @@
 //! or a needless ordering, unless an argument in the list of survivors says why not.
 
 use super::check::Check;
-use super::engine::{self, Mutant, Outcome, Verdict};
-use super::request::Request;
+use super::engine::{self, Mutant, Options, Outcome, Verdict};
 use super::scan::{Site, count_in_lines, lock_files, sites, weakened};
 use super::survivors::{self, Survivor};
 use super::table::{Checker, checker_of};
 use crate::output::{self, say};
 use crate::packages::below_sources;
 use crate::record::Item;
+use crate::root;
 use crate::tidy::files;
 use serde_json::json;
 use std::path::Path;
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--only FILE[:LINE]] [--checker loom|miri] [--json FILE|-] [--matrix] [--full] [--new] [--changed]";
+/// Weaken every memory ordering of the locks, and see if a check fails.
+///
+/// Each is weakened by one step, one at a time. Kills are written into xtask/record.txt unless the bounds are wide.
+#[derive(clap::Args)]
+pub struct Request {
+    /// Weaken this file or line only, such as qspinlock/queue.rs.
+    #[arg(long, value_name = "FILE[:LINE]", value_parser = known)]
+    only: Option<String>,
+    /// Run the mutants of this checker only.
+    #[arg(long, value_parser = ["loom", "miri"])]
+    checker: Option<String>,
+    /// Leave out those that the list of survivors has an argument for: one takes as long as many that are killed.
+    #[arg(long = "new")]
+    unargued: bool,
+    #[command(flatten)]
+    options: Options,
+}
 
-const EXAMPLE: &str = "qspinlock/queue.rs";
-
-/// Reads the arguments behind `weaken`. Says what to name instead if `--only` is not a file of the locks.
-pub fn request(root: &Path, arguments: &[&str]) -> Result<Request, String> {
-    let request = Request::of(OPTIONS, EXAMPLE, arguments)?;
-    let all = files::read_all(root);
-    let is_there = |only: &String| {
-        let file = only.split(':').next().unwrap_or_default();
-        lock_files(&all).any(|it| is_at(&it.path, file))
-    };
-    match &request.only {
-        Some(only) if !is_there(only) => Err(format!(
-            "`{only}` is not a file of the locks; name one, such as `--only {EXAMPLE}`"
-        )),
-        _ => Ok(request),
+/// Reads a place in the locks.
+fn known(only: &str) -> Result<String, String> {
+    let (all, file) = (files::read_all(&root()), only.split(':').next().unwrap_or_default());
+    match lock_files(&all).any(|it| is_at(&it.path, file)) {
+        true => Ok(only.into()),
+        false => Err("name a file of the locks, such as `--only qspinlock/queue.rs`".into()),
     }
 }
 
@@ -45,7 +51,10 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let all = files::read_all(root);
     let sites = sites(&all)?;
     let text_search: usize = lock_files(&all).map(count_in_lines).sum();
-    say(&request.json, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
+    say(
+        &request.options.json,
+        &format!("sites: {}; a plain text search finds {text_search}", sites.len()),
+    );
     if text_search != sites.len() {
         return Err(
             "the two counts differ, because a site is in a comment, a literal or a form that \
@@ -63,7 +72,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let only = request.only.as_deref().unwrap_or_default();
         return Err(format!("no ordering is at `{only}`; name a file, or a file and a line"));
     }
-    let outcome = engine::run(root, ("weaken", &all), mutants, Vec::new(), request)?;
+    let outcome = engine::run(root, ("weaken", &all), mutants, Vec::new(), &request.options)?;
     let Some(outcome) = outcome else { return Ok(true) };
     let count = |verdict| outcome.count(verdict);
     let summary = format!(
@@ -74,19 +83,19 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         count(Verdict::NotRun),
         count(Verdict::Survived)
     );
-    say(&request.json, &summary);
+    say(&request.options.json, &summary);
     let document = json!({
-        "schema": "lockwright.weaken/1", "bounds": request.bounds(), "sites": sites.len(),
+        "schema": "lockwright.weaken/1", "bounds": request.options.bounds(), "sites": sites.len(),
         "text_search": text_search, "mutants": outcome.reports("held"),
     });
-    output::write(&request.json, &document)?;
+    output::write(&request.options.json, &document)?;
     let stale = stale(&survivors, &sites, &outcome);
     for survivor in &stale {
         let name = survivor.name();
         let what = "the ordering is gone, or a check kills the mutant; delete the entry";
-        say(&request.json, &format!("{}: {name}: {what}", survivors::FILE));
+        say(&request.options.json, &format!("{}: {name}: {what}", survivors::FILE));
     }
-    let needs_all = request.full && request.checker.is_none();
+    let needs_all = request.options.full && request.checker.is_none();
     let is_complete = !needs_all || count(Verdict::NotRun) == 0;
     Ok(stale.is_empty() && count(Verdict::Survived) == 0 && is_complete)
 }
@@ -144,7 +153,7 @@ fn groups(checker: Checker, request: &Request) -> Vec<Vec<Check>> {
     let loom = |lock: &&str| Check::new(lockwright_zoo::Checker::Loom, lock, "");
     match checker {
         Checker::Loom(locks) if is_wanted("loom") => vec![locks.iter().map(loom).collect()],
-        _ if request.changed => Vec::new(),
+        _ if request.options.changed => Vec::new(),
         Checker::Miri(tests) if is_wanted("miri") => {
             vec![tests.iter().map(|test| Check::of_test(*test, test.package)).collect()]
         }

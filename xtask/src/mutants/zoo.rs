@@ -5,9 +5,8 @@
 
 use super::check::Check;
 use super::copy::{Built, LAB, VARIABLE};
-use super::engine::{self, Mutant, Verdict};
+use super::engine::{self, Mutant, Options, Verdict};
 use super::explored;
-use super::request::Request;
 use crate::output::{self, say};
 use crate::packages::SOURCES;
 use crate::record::Item;
@@ -18,17 +17,23 @@ use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--only BUG] [--json FILE|-] [--matrix] [--full] [--changed]";
+/// Seed each bug of the zoo in the locks, and see if it is found.
+///
+/// One at a time, and each checker has to find it. `lockwright bugs` lists them.
+#[derive(clap::Args)]
+pub struct Request {
+    /// Seed this bug only, such as 9.
+    #[arg(long, value_name = "BUG", value_parser = known)]
+    only: Option<String>,
+    #[command(flatten)]
+    options: Options,
+}
 
-/// Reads the arguments behind `zoo`.
-pub fn request(arguments: &[&str]) -> Result<Request, String> {
-    let request = Request::of(OPTIONS, "9", arguments)?;
-    match &request.only {
-        Some(row) if !rows().any(|known| known == row) => Err(format!(
-            "`{row}` is not a bug of the zoo; `lockwright bugs` lists them; type a number such as `--only 9`"
-        )),
-        _ => Ok(request),
+/// Reads the row of a bug.
+fn known(row: &str) -> Result<String, String> {
+    match rows().any(|known| known == row) {
+        true => Ok(row.into()),
+        false => Err("`lockwright bugs` lists them; type a number such as `--only 9`".into()),
     }
 }
 
@@ -42,18 +47,18 @@ pub fn rows() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence that says what cannot be done.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let all = files::read_all(root);
+    let (all, options) = (files::read_all(root), &request.options);
     let wanted = Bug::all().filter(|bug| request.only.as_ref().is_none_or(|only| only == bug.row));
-    let mutants = wanted.map(|bug| mutant(bug, request)).collect();
+    let mutants = wanted.map(|bug| mutant(bug, options.matrix)).collect();
     // Variants of a lock that no row names, too.
     let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted);
     let others = right.map(|row| Check::new(Checker::Loom, row.name, "")).collect();
-    let outcome = engine::run(root, ("zoo", &all), mutants, others, request)?;
+    let outcome = engine::run(root, ("zoo", &all), mutants, others, options)?;
     let Some(outcome) = outcome else { return Ok(true) };
     let survived = outcome.count(Verdict::Survived);
     let (reported, clean): (Vec<_>, Vec<_>) = outcome.clean.iter().partition(|it| it.violated);
     for said in &reported {
-        say(&request.json, &format!("a check fails on the correct code: {}", said.line()));
+        say(&options.json, &format!("a check fails on the correct code: {}", said.line()));
     }
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let summary = format!(
@@ -65,22 +70,22 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         reported.len(),
         outcome.seconds
     );
-    say(&request.json, &summary);
+    say(&options.json, &summary);
     let document = json!({
-        "schema": "lockwright.zoo/1", "bounds": request.bounds(), "rows": outcome.reports("survived"),
+        "schema": "lockwright.zoo/1", "bounds": options.bounds(), "rows": outcome.reports("survived"),
         "clean": clean, "reported": reported, "seconds": outcome.seconds,
     });
-    output::write(&request.json, &document)?;
+    output::write(&options.json, &document)?;
     Ok(survived == 0 && reported.is_empty())
 }
 
 /// A bug, with a group of checks for each checker that must see it in each of its locks, and for each of its tests.
-fn mutant(bug: &'static Bug, request: &Request) -> Mutant<'static> {
+fn mutant(bug: &'static Bug, matrix: bool) -> Mutant<'static> {
     let Bug { row, what, source, locks, .. } = *bug;
     let asked = Checker::OF_SEEDED.into_iter().filter(|checker| bug.seen.by.contains(checker));
     let of_locks = asked.flat_map(|checker| {
         let locks = locks.iter().filter(move |lock| is_asked_in(checker, bug, lock));
-        locks.map(move |lock| match (checker, bug.shown_by(lock).filter(|_| !request.matrix)) {
+        locks.map(move |lock| match (checker, bug.shown_by(lock).filter(|_| !matrix)) {
             (Checker::Explore, Some(client)) => vec![Check::new(checker, lock, client)],
             (Checker::Explore, None) => {
                 explored::clients(lock).map(|client| Check::new(checker, lock, client)).collect()
@@ -135,8 +140,9 @@ fn item(bug: &'static Bug) -> Item<'static> {
 ///
 /// # Errors
 /// A sentence that says what cannot be done.
-pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
-    let row = given.iter().position(|it| *it == "--bug").and_then(|at| given.get(at + 1).copied());
+pub fn explore(root: &Path, given: &[String]) -> Result<i32, String> {
+    let row = given.iter().position(|it| it == "--bug").and_then(|at| given.get(at + 1));
+    let row = row.map(String::as_str);
     let row = row.or_else(|| given.iter().find_map(|it| it.strip_prefix("--bug=")));
     let bug = row.and_then(Bug::called);
     let bug = bug.ok_or("name a bug, such as `--bug 45`; `lockwright bugs` lists all")?;
@@ -144,7 +150,7 @@ pub fn explore(root: &Path, given: &[&str]) -> Result<u8, String> {
     let mut command = Command::new(copy.program(LAB));
     command.arg("explore").args(given).env(VARIABLE, bug.number().to_string());
     let status = command.status().map_err(|error| format!("explore cannot run: {error}"))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    Ok(status.code().unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -155,7 +161,7 @@ mod tests {
     #[test]
     fn a_bug_without_tests_is_looked_for_in_each_of_its_locks() {
         for bug in Bug::all().filter(|bug| bug.tests.is_empty()) {
-            let checks = mutant(bug, &Request::default()).groups.concat();
+            let checks = mutant(bug, false).groups.concat();
             let is_asked = |lock: &&str| checks.iter().any(|check| check.lock == *lock);
             assert!(bug.locks.iter().all(is_asked), "{bug:?}");
         }

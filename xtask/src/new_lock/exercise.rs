@@ -1,6 +1,6 @@
 //! docs/adding-a-lock.md, done as it says: in a copy of the repository, its commands are run and its change is made.
 
-use super::{LOCKS, Request, write};
+use super::{LOCKS, NewLock, write};
 use crate::limit::output_within;
 use crate::tidy;
 use std::fs;
@@ -41,17 +41,17 @@ fn exercise(root: &Path) -> Result<(), String> {
                 for line in lines {
                     match line.strip_prefix(NEW_LOCK) {
                         Some(name) => {
-                            let request = Request::of(&[name.trim()])?;
-                            write(&copy, &request)?;
-                            made = Some(request);
+                            let lock = NewLock::called(name.trim())?;
+                            write(&copy, &lock)?;
+                            made = Some(lock);
                         }
                         None => printed = run(root, &copy, line)?,
                     }
                 }
             }
             "rust" => {
-                let request = made.as_ref().ok_or("a change comes before the lock is made")?;
-                let path = copy.join(LOCKS).join(format!("{}.rs", request.module));
+                let lock = made.as_ref().ok_or("a change comes before the lock is made")?;
+                let path = copy.join(LOCKS).join(format!("{}.rs", lock.module));
                 let source = fs::read_to_string(&path).map_err(|error| error.to_string())?;
                 let changed = with_unlock(&source, &lines)?;
                 fs::write(&path, changed).map_err(|error| error.to_string())?;
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(languages, ["sh", "rust", "sh", "text", "sh"]);
         assert!(blocks[0].1[0].starts_with(NEW_LOCK));
         let changed =
-            with_unlock(&Request::of(&["polite"]).expect("a name").source(), &blocks[1].1);
+            with_unlock(&NewLock::called("polite").expect("a name").source(), &blocks[1].1);
         let changed = changed.expect("there is an `unlock`");
         assert_eq!(changed.matches("store_byte0(0, Release);\n        P::delay(").count(), 1);
         assert!(blocks[2].1[0].starts_with("LOCKWRIGHT_ONLY=polite,"));

@@ -6,11 +6,9 @@ mod exercise;
 
 pub use exercise::is_as_described;
 
+use clap::Parser;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// What `new-lock` takes, for its help.
-pub const OPTIONS: &str = "NAME | --check";
 
 const TEMPLATE: &str = include_str!("template.txt");
 const LOCKS: &str = "crates/catalog/src";
@@ -19,9 +17,22 @@ const ROW_BEHIND: &str = "    busted: \"busted\", ";
 /// How the crate declares a module.
 const DECLARATION: &str = "pub mod ";
 
-/// The new lock, by its names.
-#[derive(Debug, PartialEq, Eq)]
+/// Make a lock from a template.
+///
+/// A module that works, its declaration, and its row in the registry. docs/adding-a-lock.md says how to go on.
+#[derive(Parser)]
 pub struct Request {
+    /// The name of the new lock, such as polite.
+    #[arg(required_unless_present = "check", value_parser = NewLock::called)]
+    name: Option<NewLock>,
+    /// Do what docs/adding-a-lock.md says in a copy of the repository. Some minutes.
+    #[arg(long, conflicts_with = "name")]
+    check: bool,
+}
+
+/// The new lock, by its names.
+#[derive(Clone)]
+struct NewLock {
     /// In the registry.
     name: String,
     /// Of the module.
@@ -30,25 +41,23 @@ pub struct Request {
     type_name: String,
 }
 
-impl Request {
-    /// Reads the arguments.
-    pub fn of(given: &[&str]) -> Result<Self, String> {
-        let [name] = given else {
-            return Err("give the new lock one name, such as `cargo xtask new-lock polite`".into());
-        };
+impl NewLock {
+    /// Reads its name in the registry.
+    fn called(name: &str) -> Result<Self, String> {
         let is_word = |word: &str| {
             word.starts_with(|c: char| c.is_ascii_lowercase())
                 && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
         };
         if !name.split('-').all(is_word) {
-            return Err(format!(
-                "`{name}` cannot be the name of a lock: write words of small letters and digits with a dash \
-                 between two of them, such as `polite` or `polite-fair`"
-            ));
+            return Err(
+                "write words of small letters and digits with a dash between two of them, \
+                 such as `polite` or `polite-fair`"
+                    .into(),
+            );
         }
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
         let type_name = name.split('-').map(capital).collect::<String>() + "Lock";
-        Ok(Self { name: name.to_string(), module: name.replace('-', "_"), type_name })
+        Ok(Self { name: name.into(), module: name.replace('-', "_"), type_name })
     }
 
     fn path(&self) -> String {
@@ -83,10 +92,11 @@ impl Request {
     }
 }
 
-/// Makes the lock in the repository at `root`.
+/// Makes the lock in the repository at `root`, or checks what its document says.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    write(root, request)?;
-    let Request { name, module, .. } = request;
+    let Some(lock) = &request.name else { return Ok(is_as_described()) };
+    write(root, lock)?;
+    let NewLock { name, module, .. } = lock;
     let locks = format!("{name},unfair,qspinlock,cna");
     println!(
         "made {LOCKS}/{module}.rs, a test-and-set lock to change\n\
@@ -99,24 +109,21 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 }
 
 /// Writes the module, its declaration and the row; nothing if one of them cannot be.
-fn write(root: &Path, request: &Request) -> Result<(), String> {
-    let path = root.join(request.path());
+fn write(root: &Path, lock: &NewLock) -> Result<(), String> {
+    let path = root.join(lock.path());
     if path.exists() || path.with_extension("").exists() {
-        return Err(format!("there is a module `{}` already: give another name", request.module));
+        return Err(format!("there is a module `{}` already: give another name", lock.module));
     }
     let [lib, registry] = ["lib.rs", "registry.rs"].map(|file| root.join(LOCKS).join(file));
     let read = |path: &PathBuf| {
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let (text, table) = (read(&lib)?, read(&registry)?);
-    if table.contains(&format!("\"{}\"", request.name)) {
-        return Err(format!("a lock is called `{}` already: give another name", request.name));
+    if table.contains(&format!("\"{}\"", lock.name)) {
+        return Err(format!("a lock is called `{}` already: give another name", lock.name));
     }
-    let files = [
-        (registry, request.registered(&table)?),
-        (lib, request.declared(&text)?),
-        (path, request.source()),
-    ];
+    let files =
+        [(registry, lock.registered(&table)?), (lib, lock.declared(&text)?), (path, lock.source())];
     for (path, text) in files {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
@@ -127,29 +134,27 @@ fn write(root: &Path, request: &Request) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn request(name: &str) -> Request {
-        Request::of(&[name]).expect("a good name")
-    }
-
     #[test]
     fn a_name_is_that_of_a_lock_a_module_and_a_type() {
-        let Request { name, module, type_name } = request("polite-fair2");
+        let NewLock { name, module, type_name } = NewLock::called("polite-fair2").expect("a name");
         assert_eq!(
             [&name, &module, &type_name],
             ["polite-fair2", "polite_fair2", "PoliteFair2Lock"]
         );
         for wrong in ["", "Polite", "polite_fair", "-polite", "polite-", "2polite", "pö"] {
-            let said = Request::of(&[wrong]).expect_err("no such name");
+            let said = NewLock::called(wrong).err().expect("no such name");
             assert!(said.contains("polite"), "{said}");
         }
-        assert!(Request::of(&[]).is_err() && Request::of(&["a", "b"]).is_err());
+        for wrong in [&["new-lock", "a", "b"][..], &["new-lock", "a", "--check"], &["new-lock"]] {
+            assert!(Request::try_parse_from(wrong).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]
     fn a_new_lock_is_declared_by_the_alphabet_and_registered_in_front_of_the_broken_ones() {
         let root = crate::root();
         let read = |file: &str| fs::read_to_string(root.join(LOCKS).join(file)).expect("a file");
-        let polite = request("polite");
+        let polite = NewLock::called("polite").expect("a name");
         let lib = polite.declared(&read("lib.rs")).expect("there is a place");
         let (before, new) = (lib.find("pub mod mcs;"), lib.find("pub mod polite;"));
         assert!(before < new && new < lib.find("pub mod registry;"));
@@ -161,7 +166,8 @@ mod tests {
     #[test]
     fn a_lock_or_a_module_that_is_there_is_not_written_over() {
         for name in ["qspinlock", "cna", "mutex", "registry"] {
-            let said = write(&crate::root(), &request(name)).expect_err("it is there");
+            let said = write(&crate::root(), &NewLock::called(name).expect("a name"))
+                .expect_err("it is there");
             assert!(said.contains("give another name"), "{said}");
         }
     }

@@ -3,7 +3,7 @@
 use super::drivers::POLICIES;
 use super::measure::ratio;
 use crate::limit;
-use crate::rounds::{Rounds, median, sorted};
+use crate::rounds::{median, sorted};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -35,10 +35,10 @@ impl fmt::Display for Load {
 pub const NAME: &str = "MariaDB";
 
 /// Prints a row with glibc's locks and one with ours.
-pub fn measure(folder: &Path, library: &Path, rounds: &Rounds) -> Result<(), String> {
+pub fn measure(folder: &Path, library: &Path, rounds: usize) -> Result<(), String> {
     let wrong = || "MariaDB was wrong; run `cargo xtask programs`".to_string();
     let (mut of_glibc, mut ours) = (Vec::new(), Vec::new());
-    for round in 0..rounds.count() {
+    for round in 0..rounds {
         eprint!("\rMariaDB: round {}   ", round + 1);
         let mut turns = [(&mut of_glibc, None), (&mut ours, Some((library, POLICIES[0])))];
         // Each is the first one in every other round.

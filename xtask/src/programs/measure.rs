@@ -4,7 +4,7 @@ use super::drivers::{LIMIT, POLICIES, with};
 use super::mariadb;
 use crate::install::{cc, succeed};
 use crate::limit;
-use crate::rounds::{Rounds, interval, median, sorted};
+use crate::rounds::{interval, median, sorted};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -59,24 +59,24 @@ struct Took {
     switches: f64,
 }
 
-/// Reads the argument behind `--only`: a part of the title of a row.
-pub fn known(argument: Option<&&str>) -> Result<String, String> {
+/// Reads a part of the title of a row.
+pub fn known(part: &str) -> Result<String, String> {
     let works = works(Path::new("pair"));
     let titles: Vec<_> = works.iter().map(Work::title).chain([mariadb::NAME.into()]).collect();
-    let part = argument.filter(|part| !part.is_empty());
-    let part = part.filter(|part| titles.iter().any(|title| title.contains(**part)));
-    part.map(ToString::to_string)
-        .ok_or_else(|| format!("`--only` needs a part of one of these: `{}`", titles.join("`, `")))
+    match !part.is_empty() && titles.iter().any(|title| title.contains(part)) {
+        true => Ok(part.into()),
+        false => Err(format!("give a part of one of these: `{}`", titles.join("`, `"))),
+    }
 }
 
 /// Measures the programs whose title contains `only`, and prints a row as soon as it is known. Makes no claim about the
 /// numbers.
-pub fn run(folder: &Path, library: &Path, only: &str, rounds: &Rounds) -> Result<(), String> {
+pub fn run(folder: &Path, library: &Path, only: &str, rounds: usize) -> Result<(), String> {
     let (processor, cpus) =
         (processor(), std::thread::available_parallelism().map_or(0, usize::from));
     println!(
         "{processor}, {cpus} CPUs, {} interleaved rounds: medians, and the median of the ratios with its 95 % interval\n",
-        rounds.count()
+        rounds
     );
     let mut works = works(&compiled(folder, "pair")?);
     works.retain(|work| work.title().contains(only));
@@ -136,11 +136,11 @@ pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-fn one_work(work: &Work, library: &Path, rounds: &Rounds) -> Result<(), String> {
+fn one_work(work: &Work, library: &Path, rounds: usize) -> Result<(), String> {
     let line = &work.line;
     let (mut of_glibc, mut of_one) = (Vec::new(), Vec::new());
     let mut ours = vec![Vec::new(); work.policies.len()];
-    for round in 0..rounds.count() {
+    for round in 0..rounds {
         eprint!("\r{}: round {}   ", work.title(), round + 1);
         // glibc is the first one in every other round, and the last one in the others.
         if round % 2 == 0 {

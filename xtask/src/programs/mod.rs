@@ -8,55 +8,34 @@ mod needs;
 mod own;
 
 use crate::install;
-use crate::options::not_an_option;
-use crate::rounds::Rounds;
+use crate::rounds::{ROUNDS, rounds};
 use crate::stage::{Need, Stage};
 use crate::suites::glibc;
+use clap::Parser;
 use needs::NeededFor;
 use std::path::{Path, PathBuf};
-
-pub const OPTIONS: &str = "[--quick | --measure [--only NAME] [--runs N]]";
 
 /// Where everything that is made here is, below the root of the repository.
 const FOLDER: &str = "target/programs";
 
-/// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Request {
-    /// Programs and tests that end as they do with glibc's locks: all, or the part of continuous integration.
-    Check { is_quick: bool },
-    /// How long programs take: those whose name contains this, so all of them if it is empty.
-    Measure(String, Rounds),
-}
-
-impl Request {
-    /// Reads the arguments behind `programs`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        match arguments {
-            [] => Ok(Self::Check { is_quick: false }),
-            ["--quick"] => Ok(Self::Check { is_quick: true }),
-            ["--measure", rest @ ..] => Self::measure(rest),
-            ["--quick", other, ..] | [other, ..] => Err(not_an_option(other, OPTIONS)),
-        }
-    }
-
-    fn measure(mut arguments: &[&str]) -> Result<Self, String> {
-        let (mut only, mut rounds) = (String::new(), Rounds::default());
-        loop {
-            arguments = match arguments {
-                [] => return Ok(Self::Measure(only, rounds)),
-                ["--only", rest @ ..] => {
-                    only = measure::known(rest.first())?;
-                    &rest[1..]
-                }
-                ["--runs", rest @ ..] => {
-                    rounds = Rounds::of(rest.first())?;
-                    &rest[1..]
-                }
-                [other, ..] => return Err(not_an_option(other, OPTIONS)),
-            };
-        }
-    }
+/// Run programs of Debian with our locks in the place of glibc's.
+///
+/// Runs glibc's own tests of its locks, too, with the library and without. Fails if one ends in another way with it.
+/// Says which packages of Debian are missing.
+#[derive(Parser)]
+pub struct Request {
+    /// Run the part of ci, two minutes.
+    #[arg(long, conflicts_with_all = ["measure", "only", "runs"])]
+    quick: bool,
+    /// Say how long programs take with glibc's locks and with ours, about 3 minutes for each.
+    #[arg(long)]
+    measure: bool,
+    /// Measure only those whose name has this part, such as MariaDB.
+    #[arg(long, value_name = "NAME", requires = "measure", value_parser = measure::known)]
+    only: Option<String>,
+    /// The number of rounds to measure.
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = rounds, requires = "measure")]
+    runs: usize,
 }
 
 /// The part of continuous integration.
@@ -67,19 +46,19 @@ pub fn stage() -> Stage {
 
 /// Runs everything. `Ok(false)` if something differs from what it is with glibc's locks.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    needs::look(match request {
-        Request::Check { is_quick: true } => NeededFor::QuickCheck,
-        Request::Check { is_quick: false } => NeededFor::Check,
-        Request::Measure(..) => NeededFor::Measure,
+    let &Request { quick, measure, ref only, runs } = request;
+    needs::look(match (quick, measure) {
+        (true, _) => NeededFor::QuickCheck,
+        (_, true) => NeededFor::Measure,
+        _ => NeededFor::Check,
     })?;
     let folder = root.join(FOLDER);
     let library = installed(root, &folder)?;
-    match request {
-        Request::Check { is_quick } => check(&folder, &library, *is_quick),
-        Request::Measure(only, rounds) => {
-            measure::run(&folder, &library, only, rounds).map(|()| true)
-        }
+    if measure {
+        measure::run(&folder, &library, only.as_deref().unwrap_or_default(), runs)?;
+        return Ok(true);
     }
+    check(&folder, &library, quick)
 }
 
 fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> {
@@ -97,8 +76,7 @@ fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> 
 
 /// The library, as a program gets it.
 fn installed(root: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let prefix = folder.to_string_lossy();
-    install::run(root, &install::Request::of(&["--prefix", &prefix])?)?;
+    install::run(root, &install::Request { prefix: folder.into(), destdir: None })?;
     let library = folder.join("lib/liblockwright-pthread.so");
     library.canonicalize().map_err(|error| format!("{}: {error}", library.display()))
 }
@@ -109,22 +87,26 @@ mod tests {
 
     #[test]
     fn the_part_of_continuous_integration_is_not_measured() {
-        assert_eq!(Request::of(&["--quick"]), Ok(Request::Check { is_quick: true }));
-        let measure = |only: &str, rounds| Ok(Request::Measure(only.to_string(), rounds));
-        let nine = || Rounds::of(Some(&"9")).expect("a number");
-        assert_eq!(Request::of(&["--measure"]), measure("", Rounds::default()));
-        assert_eq!(Request::of(&["--measure", "--runs", "9"]), measure("", nine()));
-        let words = ["--measure", "--only", "kccachetest", "--runs", "9"];
-        assert_eq!(Request::of(&words), measure("kccachetest", nine()));
-        for wrong in [&["--only"][..], &["--only", "kcachetest"], &["--only", ""]] {
-            let words = [&["--measure"], wrong].concat();
-            assert!(Request::of(&words).is_err_and(|said| said.contains("MariaDB")), "{wrong:?}");
-        }
-        assert!(
-            Request::of(&["--measure", "--runs"]).is_err_and(|said| said.contains("--runs 21"))
+        let read = |words: &str| Request::try_parse_from(words.split(' '));
+        let of = |words| read(words).map(|it| (it.quick, it.measure, it.only, it.runs)).ok();
+        assert_eq!(of("programs --quick"), Some((true, false, None, ROUNDS)));
+        let only = Some("kccachetest".to_string());
+        assert_eq!(
+            of("programs --measure --only kccachetest --runs 9"),
+            Some((false, true, only, 9))
         );
-        for wrong in [&["--fast"][..], &["--quick", "--runs"], &["--measure", "--runs", "9", "9"]] {
-            assert!(Request::of(wrong).is_err_and(|said| said.contains("--quick")), "{wrong:?}");
+        for (wrong, said) in [
+            ("programs --measure --only kcachetest", "MariaDB"),
+            ("programs --measure --only ", "MariaDB"),
+            ("programs --measure --runs 5", "--runs 21"),
+            ("programs --quick --runs 9", "--quick"),
+            ("programs --runs 9", "--measure"),
+            ("programs --quick --measure", "--quick"),
+        ] {
+            assert!(
+                of(wrong).is_none() && read(wrong).is_err_and(|it| it.to_string().contains(said)),
+                "{wrong:?}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::dependents::{FOLDER, cargo_in, write_manifest};
 use super::package::{output_of, write};
 use super::table::TABLE;
-use crate::rounds::{Rounds, interval, median, sorted};
+use crate::rounds::{interval, median, sorted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +22,7 @@ const ALLOCATOR: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=
 type Times = BTreeMap<String, [Vec<f64>; 2]>;
 
 /// Measures, and prints a line for each benchmark. Makes no claim about the numbers.
-pub fn run(root: &Path, rounds: &Rounds) -> Result<bool, String> {
+pub fn run(root: &Path, rounds: usize) -> Result<bool, String> {
     eprintln!("dependents: compiling the benchmark with both libraries");
     let patch = format!(
         "\n[patch.crates-io]\nparking_lot = {{ path = {:?} }}\n",
@@ -30,14 +30,13 @@ pub fn run(root: &Path, rounds: &Rounds) -> Result<bool, String> {
     );
     let programs = [build(root, "ours", &patch)?, build(root, "theirs", "")?];
     let mut times = Times::new();
-    for round in 0..rounds.count() {
-        eprintln!("dependents: round {} of {}", round + 1, rounds.count());
+    for round in 0..rounds {
+        eprintln!("dependents: round {} of {}", round + 1, rounds);
         // Each of them is the first one in every other round.
         for side in [round % 2, (round + 1) % 2] {
             add(&mut times, side, &once(&programs[side])?)?;
         }
     }
-    let rounds = rounds.count();
     println!(
         "speed with Lockwright's locks, as a part of that with parking_lot's, of {rounds} rounds:"
     );

@@ -21,7 +21,7 @@ const AGAIN: usize = 10;
 
 /// Runs the tests of all crates or of one. Returns true if no test fails that is not in the table, and all that are
 /// have to be.
-pub fn run(root: &Path, only: &str, without_patch: bool) -> Result<bool, String> {
+pub fn run(root: &Path, only: Option<&str>, without_patch: bool) -> Result<bool, String> {
     let copies = copies(root, only, !without_patch)?;
     let (mut lines, mut complaints) = (Vec::new(), Vec::new());
     for copy in &copies {
@@ -54,8 +54,8 @@ struct Copy {
 }
 
 /// Fetches the packages and copies each.
-fn copies(root: &Path, only: &str, is_patched: bool) -> Result<Vec<Copy>, String> {
-    let rows = || TABLE.dependents.iter().filter(|row| only.is_empty() || only == row.name);
+fn copies(root: &Path, only: Option<&str>, is_patched: bool) -> Result<Vec<Copy>, String> {
+    let rows = || TABLE.dependents.iter().filter(|row| only.is_none_or(|only| only == row.name));
     let folder = root.join(FOLDER).join("fetch");
     let line = |row: &Dependent| format!("{} = \"={}\"\n", row.name, row.version);
     write_manifest(&folder, "fetch", &rows().map(line).collect::<String>())?;

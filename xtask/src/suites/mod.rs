@@ -12,33 +12,14 @@ pub mod runs;
 mod source;
 pub mod table;
 
-use crate::options::not_an_option;
-use crate::rounds::Rounds;
+use crate::rounds::{ROUNDS, rounds};
 use crate::sanitize;
 use crate::stage::{Need, Stage};
+use clap::Parser;
 use package::output_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{Suite, TABLE};
-
-/// The command that is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
-    Std,
-    Peer,
-    Dependents,
-}
-
-impl Of {
-    /// The options, as they stand in the help.
-    pub const fn options(self) -> &'static str {
-        match self {
-            Self::Std => "[--library FOLDER] [--only TEXT]",
-            Self::Peer => "[--runs N] [--only TEXT]",
-            Self::Dependents => "[--only CRATE] [--without-patch] [--bench] [--runs N]",
-        }
-    }
-}
+use table::TABLE;
 
 /// The source of the standard library.
 const SOURCE: Need = Need {
@@ -52,81 +33,65 @@ pub fn stage() -> Stage {
     Stage::command("std-tests", 600, &["cargo", "xtask", "std-tests"]).needing(SOURCE)
 }
 
-/// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Request {
-    of: Of,
-    /// The folder `library` of Rust's source, if it is not the one of the toolchain.
+/// Run the tests of std's locks with Lockwright's types.
+///
+/// They come from the source of the standard library, which rustup adds to a toolchain; if it is missing, says how to
+/// install it. The tests are those of locks, once, lazy value and barrier. A minute; a part of ci.
+#[derive(Parser)]
+pub struct StdTests {
+    /// The folder `library` of a copy of Rust's source, such as /usr/src/rustc-1.95.0/library.
+    #[arg(long, value_name = "FOLDER")]
     library: Option<PathBuf>,
-    /// Only tests with this text in their name, or the crate with this name.
+    /// Run the tests with this part in their name only, such as rwlock.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     only: String,
+}
+
+/// Run parking_lot's own tests with our package `parking_lot`.
+///
+/// Runs them with parking_lot's, too, and the examples of its documentation with ours. Fails if one fails with ours,
+/// and names the tests that take longer. They come from parking_lot's package, which every build of the workspace
+/// fetches. About three minutes.
+#[derive(Parser)]
+pub struct PeerTests {
     /// How often each test runs with each library.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = runs)]
     runs: usize,
-    /// With parking_lot's own locks.
+    /// Run the tests with this part in their name only, such as rwlock.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    only: String,
+}
+
+fn runs(typed: &str) -> Result<usize, String> {
+    let runs = typed.parse().ok().filter(|runs| *runs > 0);
+    runs.ok_or_else(|| "give a number above 0, such as `--runs 5`".into())
+}
+
+/// Run the tests of crates that use parking_lot with our locks.
+///
+/// Fetches their packages; tokio is one of them. Fails if a test fails that does not fail with parking_lot's own locks
+/// as well. About 15 minutes.
+#[derive(Parser)]
+pub struct Dependents {
+    /// Run the tests of this crate only.
+    #[arg(long, value_name = "CRATE", value_parser = table::dependents(), conflicts_with_all = ["bench", "runs"])]
+    only: Option<String>,
+    /// Run the tests with parking_lot's own locks.
+    #[arg(long, conflicts_with_all = ["bench", "runs"])]
     without_patch: bool,
-    /// Benchmarks of tokio, and no tests: this many rounds.
-    bench: Option<Rounds>,
+    /// Measure tokio's scheduler and blocking pool with both libraries in turns, and run no test.
+    ///
+    /// Use a computer that does nothing else.
+    #[arg(long)]
+    bench: bool,
+    /// The number of rounds to measure.
+    #[arg(long, value_name = "N", default_value_t = ROUNDS, value_parser = rounds, requires = "bench")]
+    runs: usize,
 }
 
-impl Request {
-    /// Reads the arguments behind the command.
-    pub fn of(of: Of, given: &[&str]) -> Result<Self, String> {
-        let runs = if of == Of::Peer { 5 } else { 1 };
-        let only = String::new();
-        let mut it = Self { of, library: None, only, runs, without_patch: false, bench: None };
-        let (mut bench, mut rounds, mut given) = (false, None, given.iter());
-        while let Some(&option) = given.next() {
-            match (of, option) {
-                (Of::Std, "--library") => {
-                    let complaint = "`--library` needs the folder `library` of Rust's source, \
-                                     such as `--library /usr/src/rustc-1.95.0/library`";
-                    it.library = Some(given.next().ok_or(complaint)?.into());
-                }
-                (Of::Std | Of::Peer, "--only") => {
-                    let complaint =
-                        "`--only` needs a part of a test's name, such as `--only rwlock`";
-                    it.only = given.next().ok_or(complaint)?.to_string();
-                }
-                (Of::Peer, "--runs") => {
-                    let runs = given.next().and_then(|value| value.parse().ok());
-                    let runs = runs.filter(|runs| *runs > 0);
-                    it.runs = runs.ok_or("`--runs` needs a number above 0, such as `--runs 5`")?;
-                }
-                (Of::Dependents, "--only") => it.only = table::dependent(given.next())?,
-                (Of::Dependents, "--without-patch") => it.without_patch = true,
-                (Of::Dependents, "--bench") => bench = true,
-                (Of::Dependents, "--runs") => rounds = Some(Rounds::of(given.next())?),
-                _ => return Err(not_an_option(option, of.options())),
-            }
-        }
-        if bench && (!it.only.is_empty() || it.without_patch) {
-            return Err("`--bench` measures tokio with and without the patch; \
-                give it alone or with `--runs N`"
-                .into());
-        }
-        if rounds.is_some() && !bench {
-            return Err("`--runs` is the number of rounds of `--bench`; give both".into());
-        }
-        it.bench = bench.then(|| rounds.unwrap_or_default());
-        Ok(it)
-    }
-}
-
-/// Runs the tests. Returns true if they do what the table says.
-pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let suite: &Suite = match (request.of, &request.bench) {
-        (Of::Std, _) => &TABLE.std_tests,
-        (Of::Peer, _) => &TABLE.peer_tests,
-        (Of::Dependents, Some(rounds)) => return bench::run(root, rounds),
-        (Of::Dependents, None) => {
-            return dependents::run(root, &request.only, request.without_patch);
-        }
-    };
-    let found = match request.of {
-        Of::Std => std_source(root, request.library.as_deref())?.map(|it| (it, String::new())),
-        _ => Some(peer_source(root)?),
-    };
-    let Some((folder, version)) = found else {
+/// Runs the tests of std. Returns true if they do what the table says.
+pub fn std_tests(root: &Path, request: &StdTests) -> Result<bool, String> {
+    let Some(folder) = std_source(root, request.library.as_deref())? else {
         eprintln!(
             "std-tests: not run, because the source of std is missing. To install it, type `{}`; \
              a copy elsewhere is named by --library",
@@ -134,7 +99,21 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         );
         return Ok(true);
     };
-    library::run(root, suite, (&folder, &version), &request.only, request.runs)
+    library::run(root, &TABLE.std_tests, (&folder, ""), &request.only, 1)
+}
+
+/// Runs parking_lot's tests. Returns true if they do what the table says.
+pub fn peer_tests(root: &Path, request: &PeerTests) -> Result<bool, String> {
+    let (folder, version) = peer_source(root)?;
+    library::run(root, &TABLE.peer_tests, (&folder, &version), &request.only, request.runs)
+}
+
+/// Runs the tests of crates that use parking_lot, or measures. Returns true if no test fails that should not.
+pub fn dependents(root: &Path, request: &Dependents) -> Result<bool, String> {
+    match request.bench {
+        true => bench::run(root, request.runs),
+        false => dependents::run(root, request.only.as_deref(), request.without_patch),
+    }
 }
 
 /// The tests of std: in `library`, or in the source that rustup adds to the toolchain.
@@ -176,21 +155,23 @@ mod tests {
 
     #[test]
     fn the_options_of_each_command_are_read() {
-        let default = |of| Request::of(of, &[]).expect("no options");
-        let request = Request::of(Of::Std, &["--library", "rust/library", "--only", "once"]);
-        let library = Some("rust/library".into());
-        assert_eq!(request, Ok(Request { library, only: "once".into(), ..default(Of::Std) }));
-        let request = Request::of(Of::Peer, &["--runs", "3", "--only", "rwlock"]);
-        let expected = Request { runs: 3, only: "rwlock".into(), ..default(Of::Peer) };
-        assert_eq!((request, default(Of::Peer).runs), (Ok(expected), 5));
-        let request = Request::of(Of::Dependents, &["--only", "tokio", "--without-patch"]);
-        let only = "tokio".to_string();
-        let expected = Request { only, without_patch: true, ..default(Of::Dependents) };
-        assert_eq!((request, default(Of::Dependents).bench), (Ok(expected), None));
-        let rounds = |given: &[&str]| Request::of(Of::Dependents, given).map(|it| it.bench);
-        let seven = Rounds::of(Some(&"7")).expect("a number");
-        assert_eq!(rounds(&["--runs", "7", "--bench"]), Ok(Some(seven)));
-        assert_eq!(rounds(&["--bench"]), Ok(Some(Rounds::default())));
+        let it = StdTests::try_parse_from("std-tests --library a/library --only once".split(' '));
+        let it = it.expect("options");
+        assert_eq!((it.library, &*it.only), (Some("a/library".into()), "once"));
+        let of = |words: &str| {
+            let it = PeerTests::try_parse_from(words.split(' ')).expect("options");
+            (it.runs, it.only)
+        };
+        assert_eq!(of("peer-tests --runs 3 --only rwlock"), (3, "rwlock".into()));
+        assert_eq!(of("peer-tests"), (5, String::new()));
+        let of = |words: &str| {
+            let it = Dependents::try_parse_from(words.split(' ')).expect("options");
+            (it.only, it.without_patch, it.bench, it.runs)
+        };
+        let only = Some("tokio".to_string());
+        assert_eq!(of("dependents --only tokio --without-patch"), (only, true, false, ROUNDS));
+        assert_eq!(of("dependents --runs 7 --bench"), (None, false, true, 7));
+        assert_eq!(of("dependents --bench"), (None, false, true, ROUNDS));
     }
 
     #[test]

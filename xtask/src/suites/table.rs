@@ -181,16 +181,9 @@ impl Dependent {
     }
 }
 
-/// The crate that the argument behind `--only` names.
-pub fn dependent(name: Option<&&str>) -> Result<String, String> {
-    let names: Vec<_> = TABLE.dependents.iter().map(|row| &*row.name).collect();
-    match name.filter(|name| names.contains(name)) {
-        Some(name) => Ok(name.to_string()),
-        None => {
-            let names = names.join(", ");
-            Err(format!("`--only` needs the name of a crate; the crates are {names}"))
-        }
-    }
+/// The names of the crates that use parking_lot.
+pub fn dependents() -> Vec<&'static str> {
+    TABLE.dependents.iter().map(|row| &*row.name).collect()
 }
 
 #[cfg(test)]

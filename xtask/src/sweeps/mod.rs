@@ -6,36 +6,26 @@ mod engines;
 mod lab;
 mod storm;
 
-use crate::options::not_an_option;
+use clap::Parser;
 use lab::{Lab, said, succeed};
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// As they stand in the help.
-pub const OPTIONS: &str = "[--minutes N]";
-
-/// What is asked for.
-#[derive(Debug, PartialEq)]
+/// Run a sweep with engines, and with processes that are killed.
+///
+/// The engines are GNU parallel, Slurm and Ray, if they are installed. 64 processes are killed at random times, on a
+/// disk that fills up once. All have to make the same bytes.
+#[derive(Parser)]
 pub struct Request {
-    /// How long processes are killed.
+    /// How long processes are killed, in minutes.
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = minutes)]
     minutes: f64,
 }
 
-impl Request {
-    /// Reads the arguments behind `sweeps`.
-    pub fn of(arguments: &[&str]) -> Result<Self, String> {
-        match arguments {
-            [] => Ok(Self { minutes: 10.0 }),
-            ["--minutes", number] => {
-                let minutes = number.parse().ok().filter(|it| (0.1..=600.0).contains(it));
-                let minutes = minutes.ok_or("`--minutes` needs a number from 0.1 to 600")?;
-                Ok(Self { minutes })
-            }
-            ["--minutes"] => Err("`--minutes` needs a number from 0.1 to 600".into()),
-            [other, ..] => Err(not_an_option(other, OPTIONS)),
-        }
-    }
+fn minutes(typed: &str) -> Result<f64, String> {
+    let minutes = typed.parse().ok().filter(|it| (0.1..=600.0).contains(it));
+    minutes.ok_or_else(|| "give a number from 0.1 to 600".into())
 }
 
 /// Runs all of it. A part that needs what is not installed says so.
@@ -58,10 +48,9 @@ mod tests {
 
     #[test]
     fn the_minutes_can_be_chosen() {
-        assert_eq!(Request::of(&[]), Ok(Request { minutes: 10.0 }));
-        assert_eq!(Request::of(&["--minutes", "0.5"]), Ok(Request { minutes: 0.5 }));
-        for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--minute", "1"], &["1"]] {
-            assert!(Request::of(wrong).is_err(), "{wrong:?}");
-        }
+        let of = |words: &str| Request::try_parse_from(words.split(' ')).map(|it| it.minutes).ok();
+        assert_eq!(of("sweeps"), Some(10.0));
+        assert_eq!(of("sweeps --minutes 0.5"), Some(0.5));
+        assert_eq!(of("sweeps --minutes 0"), None);
     }
 }
