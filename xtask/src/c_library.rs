@@ -6,6 +6,7 @@
 //!   next to other libraries in Rust.
 //! - The headers, and what `pkg-config` reads.
 
+use crate::disk::{at, read, write};
 use crate::install::{cargo, cc, succeed};
 use crate::licences;
 use std::collections::BTreeSet;
@@ -26,10 +27,9 @@ type Installed = (Vec<PathBuf>, BTreeSet<PathBuf>);
 /// Builds the library and installs it below `place`, from where it is used as `prefix`.
 pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Installed, String> {
     let (sources, built) = (root.join(FOLDER), root.join("target/c-library"));
-    let folders = ["lib", "lib/pkgconfig", "include"].map(|folder| place.join(folder));
-    let [lib, pkgconfig, include] = &folders;
-    for folder in &folders {
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let [lib, include] = ["lib", "include"].map(|folder| place.join(folder));
+    for folder in [&lib, &include] {
+        fs::create_dir_all(folder).map_err(at(folder))?;
     }
     let (archive, crates) = build(root, &built)?;
     let map = sources.join("lockwright.map");
@@ -41,13 +41,13 @@ pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Installed, St
     for header in HEADERS {
         let to = include.join(header);
         let from = sources.join("include").join(header);
-        fs::copy(&from, &to).map_err(|error| format!("{}: {error}", to.display()))?;
+        fs::copy(&from, &to).map_err(at(&to))?;
         installed.push(to);
     }
-    let description = pkgconfig.join("lockwright.pc");
+    let description = lib.join("pkgconfig/lockwright.pc");
     let text = read(&sources.join("lockwright.pc.in"))?;
     let text = text.replace("@PREFIX@", &prefix.display().to_string());
-    write(&description, &text.replace("@VERSION@", env!("CARGO_PKG_VERSION")))?;
+    write(&description, text.replace("@VERSION@", env!("CARGO_PKG_VERSION")))?;
     installed.push(description);
     Ok((installed, crates))
 }
@@ -68,7 +68,7 @@ fn link_shared(archive: &Path, map: &Path, library: &Path) -> Result<(), String>
     cc.args(["-Wl,--gc-sections", "-Wl,-z,defs", "-Wl,--as-needed", "-Wl,--strip-debug"]);
     // All symbols are looked up when it is loaded, so none when a lock is taken.
     cc.args(["-Wl,-z,now", "-Wl,-z,relro", "-o"]).arg(library);
-    succeed(cc)
+    succeed(&mut cc)
 }
 
 /// What is reached from the exported functions, in one object file in which nothing else is visible.
@@ -83,21 +83,17 @@ fn link_static(
     let mut cc = cc();
     cc.args(["-r", "-nostdlib", "-Wl,--gc-sections"]);
     cc.args(names.iter().map(|name| format!("-Wl,--undefined={name}")));
-    succeed_with(cc.arg("-Wl,--whole-archive").arg(archive).arg("-o").arg(&all))?;
-    write(&list, &names.join("\n"))?;
+    succeed(cc.arg("-Wl,--whole-archive").arg(archive).arg("-o").arg(&all))?;
+    write(&list, names.join("\n"))?;
     let mut objcopy = tool("OBJCOPY", "objcopy");
     // The compiler's own form of the code is not to be linked again.
     objcopy.args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd", "--strip-debug"]);
     objcopy.arg(format!("--keep-global-symbols={}", list.display()));
-    succeed_with(objcopy.args([&all, &object]))?;
+    succeed(objcopy.args([&all, &object]))?;
     if library.exists() {
-        fs::remove_file(library).map_err(|error| format!("{}: {error}", library.display()))?;
+        fs::remove_file(library).map_err(at(library))?;
     }
-    succeed_with(tool("AR", "ar").arg("rcs").arg(library).arg(&object))
-}
-
-fn succeed_with(command: &mut Command) -> Result<(), String> {
-    succeed(std::mem::replace(command, Command::new("true")))
+    succeed(tool("AR", "ar").arg("rcs").arg(library).arg(&object))
 }
 
 /// A tool of the C compiler, or the one that the environment names.
@@ -117,15 +113,7 @@ fn exported(map: &str) -> Vec<String> {
 fn replace_link(link: &Path) -> Result<(), String> {
     // It may not be there.
     let _ = fs::remove_file(link);
-    std::os::unix::fs::symlink(SHARED, link).map_err(|error| format!("{}: {error}", link.display()))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    std::os::unix::fs::symlink(SHARED, link).map_err(at(link))
 }
 
 #[cfg(test)]

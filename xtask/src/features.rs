@@ -34,7 +34,7 @@ pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
     let mut sets = Vec::new();
     for folder in PACKAGES {
         let manifest = root.join(folder).join("Cargo.toml");
-        let text = std::fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
+        let text = crate::disk::read(&manifest)?;
         let of_package = sets_of(&of_manifest(&text)?, size_max);
         sets.extend(of_package.into_iter().map(|set| (manifest.clone(), set)));
     }

@@ -6,6 +6,7 @@
 //! compiler links that with the C sources.
 
 use crate::c_library;
+use crate::disk::at;
 use crate::licences;
 use clap::Parser;
 use std::collections::BTreeSet;
@@ -45,12 +46,12 @@ impl Request {
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let (place, prefix) = (request.place(), &request.prefix);
     let folder = place.join("lib");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::create_dir_all(&folder).map_err(at(&folder))?;
     let library = folder.join(LIBRARY);
     let (archive, mut crates) = build(root)?;
     link(&root.join(SOURCES), &archive, &library)?;
     println!("{}", library.display());
-    link_for_each_system(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    link_for_each_system(&folder).map_err(at(&folder))?;
     let (files, more) = c_library::install(root, prefix, &place)?;
     for file in files {
         println!("{}", file.display());
@@ -117,11 +118,11 @@ fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     cc.args(["lock", "unlock"].map(|of| format!("-Wl,--defsym=pthread_mutex_{of}=lw_mutex_{of}")));
     // All symbols are looked up when it is loaded, so none when a lock is taken.
     cc.args(["-Wl,-z,now", "-Wl,-z,relro", "-o"]).arg(library);
-    succeed(cc)
+    succeed(&mut cc)
 }
 
 /// Runs a command that must not fail.
-pub fn succeed(mut command: Command) -> Result<(), String> {
+pub fn succeed(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }

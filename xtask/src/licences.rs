@@ -3,6 +3,7 @@
 //! The libraries contain a part of the standard library of Rust, and some crates. Both ask that their notices go with
 //! copies.
 
+use crate::disk::{at, read, write};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ fn made_of(line: &str) -> Option<PathBuf> {
 
 /// The files of a folder that are the texts of licences, by their names.
 fn texts_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = fs::read_dir(folder).map_err(at(folder))?;
     let is_text = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
         path.is_file() && BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
@@ -78,8 +79,8 @@ fn of_rust(root: &Path, to: &Path) -> Result<(), String> {
         return Ok(());
     }
     copy(&list, &to.join(OF_RUST.0))?;
-    let says = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
-    let entries = fs::read_dir(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
+    let says = read(&list)?;
+    let entries = fs::read_dir(&texts).map_err(at(&texts))?;
     // The folder is that of the whole toolchain.
     let is_named = |text: &PathBuf| {
         let licence = text.file_stem().unwrap_or_default().to_string_lossy();
@@ -100,12 +101,9 @@ fn output(mut command: Command) -> Result<String, String> {
     }
 }
 
+/// The text, not the rights of the file: sources of a registry may be read-only.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let error = |error: std::io::Error| format!("{}: {error}", to.display());
-    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(error)?;
-    // The text, not the rights of the file: sources of a registry may be read-only.
-    let text = fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?;
-    fs::write(to, text).map_err(error)
+    write(to, fs::read(from).map_err(at(from))?)
 }
 
 #[cfg(test)]

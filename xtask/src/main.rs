@@ -7,6 +7,7 @@ mod alone;
 mod c_library;
 mod ci;
 mod commands;
+mod disk;
 mod evidence;
 mod features;
 mod fidelity;

@@ -4,6 +4,7 @@
 //! length. A table quotes an object of objects: the comment behind the first heading says where that is, each row
 //! begins with one of its keys, and the comments behind other headings lead on from there.
 
+use crate::disk::read;
 use serde_json::Value;
 use std::path::Path;
 
@@ -33,20 +34,14 @@ pub fn differences(page: &str, document: &Value) -> Vec<String> {
 
 /// The same of two files below the root.
 pub fn of_files(root: &Path, page: &str, document: &str) -> Result<Vec<String>, String> {
-    let text = read(root, page)?;
+    let text = read(&root.join(page))?;
     let differences = differences(&text, &read_json(root, document)?);
     Ok(differences.into_iter().map(|it| format!("{page}: {it}")).collect())
 }
 
-/// The text of a file below the root.
-pub fn read(root: &Path, name: &str) -> Result<String, String> {
-    let text = std::fs::read_to_string(root.join(name));
-    text.map_err(|error| format!("{name} cannot be read: {error}"))
-}
-
 /// The JSON in a file below the root.
 pub fn read_json(root: &Path, name: &str) -> Result<Value, String> {
-    serde_json::from_str(&read(root, name)?).map_err(|error| format!("{name}: {error}"))
+    serde_json::from_str(&read(&root.join(name))?).map_err(|error| format!("{name}: {error}"))
 }
 
 /// The elements of a list; none if it is something else.

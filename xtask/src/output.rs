@@ -1,5 +1,6 @@
 //! What a tool says to a reader, and the document it writes for programs.
 
+use crate::disk;
 use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
@@ -34,7 +35,7 @@ pub fn complain(tool: &str, complaints: &[String]) -> bool {
 pub fn write_anew(root: &Path, name: &str, command: &str) -> Result<(), String> {
     let (file, command) = (root.join(name), command.replace("FILE", name));
     eprintln!("{command}");
-    std::fs::create_dir_all(file.parent().unwrap_or(root)).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(file.parent().unwrap_or(root)).map_err(disk::at(&file))?;
     let _ = std::fs::remove_file(&file);
     let status = Command::new("sh").args(["-c", &command]).current_dir(root).status();
     if status.is_ok_and(|status| status.success()) && file.exists() {

@@ -1,7 +1,8 @@
 //! What the checkers wrote down: the inputs of `docs/evidence.json`. They are one JSON value.
 
 use super::tree::counted;
-use crate::numbers::{self, list, plain, read_json};
+use crate::disk;
+use crate::numbers::{list, plain, read_json};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +16,7 @@ pub const EXPLORED: &str = "target/evidence/explore.json";
 /// Reads them: `lockwright.weaken/1` (every ordering made weaker), `lockwright.zoo/1` (historical bugs, seeded), the
 /// lines of `sample` (random schedules), and `lockwright.explore/1` (schedules, simulated).
 pub fn read(root: &Path) -> Result<Value, String> {
-    let samples = numbers::read(root, SAMPLES)?.lines().collect::<Vec<_>>().join(",");
+    let samples = disk::read(&root.join(SAMPLES))?.lines().collect::<Vec<_>>().join(",");
     let samples: Value = serde_json::from_str(&format!("[{samples}]"))
         .map_err(|error| format!("{SAMPLES}: {error}"))?;
     let [weaken, zoo, explored] = [WEAKEN, ZOO, EXPLORED].map(|name| read_json(root, name));

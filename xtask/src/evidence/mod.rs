@@ -5,7 +5,7 @@ mod documents;
 mod tree;
 
 use crate::tidy::{self, Source};
-use crate::{numbers, output};
+use crate::{disk, numbers, output};
 use documents::{EXPLORED, SAMPLES, WEAKEN, ZOO};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ fn write(root: &Path, found: Value) -> Result<(), String> {
 
 /// How the committed document differs from the tree, and the page from both; each a sentence.
 fn differences(root: &Path) -> Result<Vec<String>, String> {
-    let (page, document) = (numbers::read(root, PAGE)?, numbers::read_json(root, DOCUMENT)?);
+    let (page, document) = (disk::read(&root.join(PAGE))?, numbers::read_json(root, DOCUMENT)?);
     let sources = tidy::sources(root);
     Ok(between(&page, &document, &tree::numbers(&sources)?, &sources))
 }

@@ -85,7 +85,7 @@ fn a_client_is_needed_if_one_checker_finds_something_with_no_other() {
 #[test]
 fn the_committed_page_and_document_are_about_this_tree_and_its_clients() {
     let root = crate::root();
-    let (page, sources) = (numbers::read(&root, PAGE).unwrap(), tidy::sources(&root));
+    let (page, sources) = (disk::read(&root.join(PAGE)).unwrap(), tidy::sources(&root));
     let (document, mut tree) =
         (numbers::read_json(&root, DOCUMENT).unwrap(), tree::numbers(&sources).unwrap());
     assert_eq!(between(&page, &document, &tree, &sources), Vec::<String>::new());

@@ -5,6 +5,7 @@ mod computer;
 mod predictions;
 mod tables;
 
+use crate::disk;
 use crate::numbers::{self, read_json};
 use crate::output;
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ fn measured(root: &Path, keep: bool) -> Result<Value, String> {
     let compared = read_json(root, COMPARED)?;
     let date = printed(root, &["date", "-u", "+%-d %B %Y", "-r", COMPARED])?;
     let lines = computer::lines(&compared, &date);
-    std::fs::write(root.join(COMPUTER), lines).map_err(|error| format!("{COMPUTER}: {error}"))?;
+    disk::write(&root.join(COMPUTER), lines)?;
     Ok(computer::numbers(&compared, &date))
 }
 
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn the_committed_document_is_about_the_calibrations_in_the_tree() {
         let (root, sources) = (crate::root(), crate::tidy::sources(&crate::root()));
-        let document = numbers::read(&root, DOCUMENT).expect("a text");
+        let document = disk::read(&root.join(DOCUMENT)).expect("a text");
         let predictions = sources.iter().filter(|it| it.path.starts_with(predictions::FOLDER));
         for machine in sources.iter().filter(|it| it.path.starts_with("machines/")) {
             let hash = machine.text.lines().find_map(|line| line.strip_prefix("hash = "));

@@ -1,5 +1,6 @@
 //! The frozen predictions: what was simulated for each published table, a CSV file each.
 
+use crate::disk;
 use crate::numbers::{list, plain};
 use serde_json::Value;
 use std::path::Path;
@@ -14,7 +15,6 @@ const FROZEN: &str = "; frozen at commit ";
 /// the others get `commit`. Returns the names of these others.
 pub fn write(root: &Path, document: &Value, commit: &str) -> Result<Vec<String>, String> {
     let folder = root.join(FOLDER);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
     let mut frozen = Vec::new();
     let [effort, seed] = ["effort", "seed"].map(|key| plain(&document[key]));
     for table in list(&document["tables"]) {
@@ -28,8 +28,7 @@ pub fn write(root: &Path, document: &Value, commit: &str) -> Result<Vec<String>,
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         let kept = old.lines().next().and_then(|line| Some(line.split_once(FROZEN)?.1));
         let kept = kept.filter(|commit| text(commit) == old);
-        std::fs::write(&path, text(kept.unwrap_or(commit)))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        disk::write(&path, text(kept.unwrap_or(commit)))?;
         frozen.extend(kept.is_none().then_some(name));
     }
     Ok(frozen)

@@ -3,6 +3,7 @@
 use super::archive::Archive;
 use super::assembly::{Panics, for_kernel};
 use super::needs::Debian;
+use crate::disk::{at, make_empty, read, write};
 use crate::limit::output_within;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,10 +35,6 @@ fn run(command: &mut Command) -> Result<(), String> {
     Err(format!("{shown} failed:\n{}", printed.concat()))
 }
 
-fn failed(what: &Path) -> impl Fn(std::io::Error) -> String {
-    move |error| format!("{}: {error}", what.display())
-}
-
 /// A build that has the laws of the platforms.
 pub const LAWS: &str = "laws";
 
@@ -62,15 +59,12 @@ fn make_module(
 ) -> Result<(), String> {
     let panics = if variant.contains(&LAWS) { Panics::Kept } else { Panics::LeftOut };
     let assembly = for_kernel(&compile(root, folder, variant)?, panics)?;
-    if module.exists() {
-        fs::remove_dir_all(module).map_err(failed(module))?;
-    }
-    fs::create_dir_all(module).map_err(failed(module))?;
+    make_empty(module)?;
     let sources = root.join(SOURCES).join("module");
-    for entry in fs::read_dir(&sources).map_err(failed(&sources))?.flatten() {
-        fs::copy(entry.path(), module.join(entry.file_name())).map_err(failed(&entry.path()))?;
+    for entry in fs::read_dir(&sources).map_err(at(&sources))?.flatten() {
+        fs::copy(entry.path(), module.join(entry.file_name())).map_err(at(&entry.path()))?;
     }
-    fs::write(module.join("rust.S"), assembly).map_err(failed(module))?;
+    write(&module.join("rust.S"), assembly)?;
     let at = format!("M={}", module.display());
     // Data about types for BPF needs a tool that is not in these packages.
     let without_types = "CONFIG_DEBUG_INFO_BTF_MODULES=";
@@ -84,7 +78,7 @@ fn compile(root: &Path, folder: &Path, variant: &[&str]) -> Result<String, Strin
     let out = target.join(TARGET).join("release/deps");
     // The compiler writes the file when it compiles the crate, so it has to do that each time.
     for old in assembly_in(&out) {
-        fs::remove_file(&old).map_err(failed(&old))?;
+        fs::remove_file(&old).map_err(at(&old))?;
     }
     let cfgs = variant.iter().map(|it| format!(" --cfg lockwright_variant=\"{it}\""));
     let flags = format!("{FLAGS}{}", cfgs.collect::<String>());
@@ -97,7 +91,7 @@ fn compile(root: &Path, folder: &Path, variant: &[&str]) -> Result<String, Strin
     cargo(&[&["clean", "--package", "lockwright-kernel"], &of_target[..]].concat())?;
     cargo(&[&["rustc"], &of_target[..], &["--", "--emit", "asm"]].concat())?;
     match &assembly_in(&out)[..] {
-        [one] => fs::read_to_string(one).map_err(failed(one)),
+        [one] => read(one),
         others => Err(format!("the compiler has written {} files of assembly", others.len())),
     }
 }
@@ -118,7 +112,7 @@ fn initial_files(root: &Path, folder: &Path) -> Result<(), String> {
     let mut archive = Archive::default();
     FOLDERS.iter().for_each(|name| archive.folder(name));
     let mut add = |name: &str, path: &Path| -> Result<(), String> {
-        archive.file(name, &fs::read(path).map_err(failed(path))?);
+        archive.file(name, &fs::read(path).map_err(at(path))?);
         Ok(())
     };
     add("init", &sources.join("init"))?;
@@ -128,10 +122,9 @@ fn initial_files(root: &Path, folder: &Path) -> Result<(), String> {
         add(module, &folder.join(module))?;
     }
     let plans = sources.join("plans");
-    for entry in fs::read_dir(&plans).map_err(failed(&plans))?.flatten() {
+    for entry in fs::read_dir(&plans).map_err(at(&plans))?.flatten() {
         let name = format!("plans/{}", entry.file_name().to_string_lossy());
         add(&name, &entry.path())?;
     }
-    let file = folder.join("initial-files");
-    fs::write(&file, archive.finish()).map_err(failed(&file))
+    write(&folder.join("initial-files"), archive.finish())
 }

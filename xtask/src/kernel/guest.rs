@@ -5,8 +5,8 @@ use super::build::folder_of;
 use super::log;
 use super::needs::Debian;
 use super::report::BootResult;
+use crate::disk::{read, write};
 use crate::limit::{Stopped, status_within};
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -21,8 +21,7 @@ const COMMAND_LINE: &str = "console=ttyS0 panic=-1 oops=panic softlockup_panic=1
 pub fn run(folder: &Path, debian: &Debian, boot: &Boot) -> Result<BootResult, String> {
     let start = Instant::now();
     let file = folder.join(format!("{}.log", boot.name.replace([' ', ','], "-")));
-    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-    fs::write(&file, "").map_err(failed)?;
+    write(&file, "")?;
     let mut command = emulator(folder, debian, boot);
     command.arg("-serial").arg(format!("file:{}", file.display()));
     let limit = Duration::from_secs(boot.seconds_max);
@@ -33,8 +32,7 @@ pub fn run(folder: &Path, debian: &Debian, boot: &Boot) -> Result<BootResult, St
         Err(why) => return Err(format!("qemu-system-x86_64 {why}")),
     };
     let seconds = start.elapsed().as_secs_f64();
-    let bytes = fs::read(&file).map_err(failed)?;
-    Ok(log::read(boot, &String::from_utf8_lossy(&bytes), seconds, is_late))
+    Ok(log::read(boot, &read(&file)?, seconds, is_late))
 }
 
 fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {

@@ -1,6 +1,7 @@
 //! The mutants that no checker kills, each with the reason why it stays.
 
 use super::scan::{Site, weakened};
+use crate::disk;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -52,9 +53,7 @@ impl Survivor {
 
 /// Reads the list of the repository at `root`.
 pub fn read(root: &Path) -> Result<Vec<Survivor>, String> {
-    let text = std::fs::read_to_string(root.join(FILE))
-        .map_err(|error| format!("{FILE} cannot be read: {error}"))?;
-    parse(&text)
+    parse(&disk::read(&root.join(FILE))?)
 }
 
 fn parse(text: &str) -> Result<Vec<Survivor>, String> {

@@ -1,6 +1,7 @@
 //! docs/adding-a-lock.md, done as it says: in a copy of the repository, its commands are run and its change is made.
 
 use super::{LOCKS, NewLock, write};
+use crate::disk;
 use crate::limit::output_within;
 use crate::tidy;
 use std::fs;
@@ -30,7 +31,7 @@ pub fn is_as_described() -> bool {
 }
 
 fn exercise(root: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(root.join(DOCUMENT)).map_err(|error| error.to_string())?;
+    let text = disk::read(&root.join(DOCUMENT))?;
     let copy = root.join("target/new-lock");
     copy_of(root, &copy)?;
     let mut made = None;
@@ -52,9 +53,8 @@ fn exercise(root: &Path) -> Result<(), String> {
             "rust" => {
                 let lock = made.as_ref().ok_or("a change comes before the lock is made")?;
                 let path = copy.join(LOCKS).join(format!("{}.rs", lock.module));
-                let source = fs::read_to_string(&path).map_err(|error| error.to_string())?;
-                let changed = with_unlock(&source, &lines)?;
-                fs::write(&path, changed).map_err(|error| error.to_string())?;
+                let source = disk::read(&path)?;
+                disk::write(&path, with_unlock(&source, &lines)?)?;
             }
             _ => has_printed(&printed, &lines)?,
         }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_document_makes_a_lock_changes_it_and_runs_it() {
-        let text = fs::read_to_string(crate::root().join(DOCUMENT)).expect("the document");
+        let text = disk::read(&crate::root().join(DOCUMENT)).expect("the document");
         let blocks = blocks(&text).expect("its sections");
         let languages: Vec<_> = blocks.iter().map(|(language, _)| *language).collect();
         assert_eq!(languages, ["sh", "rust", "sh", "text", "sh"]);

@@ -6,9 +6,9 @@ mod exercise;
 
 pub use exercise::is_as_described;
 
+use crate::disk;
 use clap::Parser;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const TEMPLATE: &str = include_str!("template.txt");
 const LOCKS: &str = "crates/catalog/src";
@@ -115,19 +115,13 @@ fn write(root: &Path, lock: &NewLock) -> Result<(), String> {
         return Err(format!("there is a module `{}` already: give another name", lock.module));
     }
     let [lib, registry] = ["lib.rs", "registry.rs"].map(|file| root.join(LOCKS).join(file));
-    let read = |path: &PathBuf| {
-        fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let (text, table) = (read(&lib)?, read(&registry)?);
+    let (text, table) = (disk::read(&lib)?, disk::read(&registry)?);
     if table.contains(&format!("\"{}\"", lock.name)) {
         return Err(format!("a lock is called `{}` already: give another name", lock.name));
     }
     let files =
         [(registry, lock.registered(&table)?), (lib, lock.declared(&text)?), (path, lock.source())];
-    for (path, text) in files {
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    }
-    Ok(())
+    files.iter().try_for_each(|(path, text)| disk::write(path, text))
 }
 
 #[cfg(test)]
@@ -153,7 +147,7 @@ mod tests {
     #[test]
     fn a_new_lock_is_declared_by_the_alphabet_and_registered_in_front_of_the_broken_ones() {
         let root = crate::root();
-        let read = |file: &str| fs::read_to_string(root.join(LOCKS).join(file)).expect("a file");
+        let read = |file: &str| disk::read(&root.join(LOCKS).join(file)).expect("a file");
         let polite = NewLock::called("polite").expect("a name");
         let lib = polite.declared(&read("lib.rs")).expect("there is a place");
         let (before, new) = (lib.find("pub mod mcs;"), lib.find("pub mod polite;"));

@@ -2,6 +2,7 @@
 
 use super::drivers::POLICIES;
 use super::measure::ratio;
+use crate::disk::make_empty;
 use crate::limit;
 use crate::rounds::{median, sorted};
 use std::fmt;
@@ -80,8 +81,7 @@ pub fn run(folder: &Path, library: &Path) -> Result<bool, String> {
 /// What sysbench says of one run; nothing if the server, its load or its tables were wrong.
 fn under_load(folder: &Path, library: Option<(&Path, &str)>) -> Result<Option<Load>, String> {
     let folder = folder.join("mariadb");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    make_empty(&folder)?;
     let mut script = Command::new("sh");
     script.args(["-c", SCRIPT]).current_dir(&folder).env("SECONDS_OF_LOAD", SECONDS_OF_LOAD);
     script.env("LIBRARY", library.map_or(Path::new(""), |(library, _)| library));

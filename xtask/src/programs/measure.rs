@@ -132,7 +132,7 @@ pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let mut cc = cc();
     cc.args(["-std=gnu11", "-O2", "-pthread", "-o"]).arg(&program);
     cc.arg(format!("{}/../crates/pthread/tests/{name}.c", env!("CARGO_MANIFEST_DIR")));
-    succeed(cc)?;
+    succeed(&mut cc)?;
     Ok(program)
 }
 

@@ -7,6 +7,7 @@
 mod checks;
 mod said;
 
+use crate::disk::at;
 use crate::limit::{is_interrupted, output_within};
 use crate::stage::{Need, Stage, Step};
 use checks::{CHECKS, Check, Expected, Property};
@@ -87,7 +88,7 @@ fn judge(check: &Check, said: &Said) -> Result<String, String> {
 /// Compiles the search and makes it.
 fn search(root: &Path, check: &Check) -> Result<Said, String> {
     let folder = root.join(folder(check));
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&folder).map_err(at(&folder))?;
     let run = |program: &str, arguments: &[String]| {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&folder);

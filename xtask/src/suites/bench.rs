@@ -4,8 +4,9 @@
 //! for each benchmark.
 
 use super::dependents::{FOLDER, cargo_in, write_manifest};
-use super::package::{output_of, write};
+use super::package::output_of;
 use super::table::TABLE;
+use crate::disk::write;
 use crate::rounds::{interval, median, sorted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,9 @@
 //! `cargo test` runs there.
 
 use super::outcome::Outcome;
-use super::package::{self, output_of, read, write};
+use super::package::{self, output_of};
 use super::table::{Dependent, TABLE};
+use crate::disk::{make_empty, read, write};
 use crate::limit::status_within;
 use serde::Deserialize;
 use std::fs::{self, File};
@@ -76,7 +77,7 @@ fn copies(root: &Path, only: Option<&str>, is_patched: bool) -> Result<Vec<Copy>
 /// Writes the manifest of a package that is a workspace, apart from that of the repository.
 pub fn write_manifest(folder: &Path, name: &str, dependencies: &str) -> Result<(), String> {
     let start = format!("[workspace]\n\n[package]\nname = {name:?}\nedition = \"2024\"\n");
-    write(&folder.join("Cargo.toml"), &format!("{start}\n[dependencies]\n{dependencies}"))
+    write(&folder.join("Cargo.toml"), format!("{start}\n[dependencies]\n{dependencies}"))
 }
 
 /// Cargo in one of our folders, not changed by the settings of the one who calls.
@@ -146,7 +147,7 @@ impl Copy {
     }
     /// Copies the package and tells cargo of the patch.
     fn make(&self, from: &Path) -> Result<(), String> {
-        package::make_empty(&self.folder)?;
+        make_empty(&self.folder)?;
         let ours = self.root.join("packages/parking_lot");
         let manifest = read(&from.join("Cargo.toml"))?;
         let added = added(&manifest, &self.row.name, self.is_patched.then_some(&*ours))?;

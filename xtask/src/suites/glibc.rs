@@ -1,7 +1,8 @@
 //! glibc's own tests of its locks. They are unpacked and built when this runs, and nothing of them is kept.
 
-use super::package::{make_empty, output_of, write};
+use super::package::output_of;
 use super::table::TABLE;
+use crate::disk::{make_empty, write};
 use crate::limit::{self, Stopped};
 use crate::workers;
 use std::fs;

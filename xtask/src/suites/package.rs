@@ -2,37 +2,17 @@
 
 use super::source::TestFile;
 use super::table::{HERE, LeftOut, Suite};
+use crate::disk::{make_empty, read, write};
 use crate::limit::output_within;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 /// Nothing takes longer but a suite's tests.
 const TIME_MAX: Duration = Duration::from_secs(1200);
-
-/// Reads a file. Some tests print what is no text.
-pub fn read(path: &Path) -> Result<String, String> {
-    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Writes a file and the folders that it is in.
-pub fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(path);
-    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
-    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
-}
-
-/// Makes an empty folder, in the place of one that is there.
-pub fn make_empty(folder: &Path) -> Result<(), String> {
-    let removed = if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
-    let made = removed.and_then(|()| fs::create_dir_all(folder));
-    made.map_err(|error| format!("{} cannot be written: {error}", folder.display()))
-}
 
 /// Runs a program that has to succeed, and returns what it printed.
 pub fn output_of(command: &mut Command) -> Result<String, String> {
@@ -86,8 +66,8 @@ pub fn write_suite(
     let workspace = format!(
         "[workspace]\nresolver = \"3\"\nmembers = {names:?}\n\n[profile.release]\ndebug = \"line-tables-only\"\n"
     );
-    write(&folder.join("Cargo.toml"), &workspace)?;
-    write(&folder.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
+    write(&folder.join("Cargo.toml"), workspace)?;
+    write(&folder.join("Cargo.lock"), read(&root.join("Cargo.lock"))?)?;
     let start = read(&root.join("xtask/src/suites").join(&suite.root))?;
     let mut library = start.clone();
     library.extend(files.iter().map(|file| format!("mod {};\n", file.name)));
@@ -100,11 +80,11 @@ pub fn write_suite(
         let dependency = side.dependency.replace("{root}", quoted.trim_matches('"'));
         let dependency = dependency.replace("{version}", version);
         let manifest = format!("[package]\nname = {name:?}\n{}{dependency}\n", suite.manifest);
-        write(&folder.join("Cargo.toml"), &manifest)?;
+        write(&folder.join("Cargo.toml"), manifest)?;
         write(&folder.join("src/lib.rs"), &library)?;
         for file in files {
             let text = file.text(suite, &|test| !suite.leaves_out(&file.name, test));
-            write(&folder.join("src").join(&file.name).with_extension("rs"), &text)?;
+            write(&folder.join("src").join(&file.name).with_extension("rs"), text)?;
         }
     }
     for row in &suite.left_out {
@@ -112,7 +92,7 @@ pub fn write_suite(
         // The tests that a macro of the file makes are there, too.
         let text = file.text(suite, &|test| test == row.test);
         let path = folder.join(&names[0]).join("tests").join(row.program()).with_extension("rs");
-        write(&path, &format!("{start}mod left_out {{\n{text}}}\n"))?;
+        write(&path, format!("{start}mod left_out {{\n{text}}}\n"))?;
     }
     Ok(())
 }

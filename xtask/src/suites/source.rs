@@ -1,7 +1,7 @@
 //! Files with tests, as their library has them.
 
-use super::package::read;
 use super::table::Suite;
+use crate::disk::read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;

@@ -1,6 +1,8 @@
 //! The scripts of `examples/sweeps`, each where its engine is installed.
 
-use super::lab::{Lab, said, succeed};
+use super::lab::Lab;
+use crate::disk::at;
+use crate::install::succeed;
 use crate::limit::status_within;
 use std::fs;
 use std::path::Path;
@@ -62,7 +64,7 @@ const ENGINES: [Engine; 3] = [
 pub(super) fn run(root: &Path, lab: &Lab) -> Result<bool, String> {
     let scripts = root.join("examples/sweeps");
     let question = lab.folder.join(QUESTION);
-    fs::copy(scripts.join(QUESTION), &question).map_err(|error| said(&question, &error))?;
+    fs::copy(scripts.join(QUESTION), &question).map_err(at(&question))?;
     succeed(&mut lab.command(&["sweep", QUESTION, "--out", "alone", "--quiet"]))?;
     let expected = lab.merged("alone")?;
     let mut are_equal = true;

@@ -1,6 +1,7 @@
 //! The program that is tried, and its folder.
 
-use std::path::{Path, PathBuf};
+use crate::disk::at;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The lab, and the folder that everything is written to.
@@ -20,21 +21,11 @@ impl Lab {
     /// The merged results of a folder.
     pub(super) fn merged(&self, name: &str) -> Result<Vec<u8>, String> {
         let output = self.command(&["sweep", "merge", name]).output();
-        let output = output.map_err(|error| said(&self.program, &error))?;
+        let output = output.map_err(at(&self.program))?;
         eprint!("{name}: {}", String::from_utf8_lossy(&output.stderr));
         match output.status.success() {
             true => Ok(output.stdout),
             false => Err(format!("the results in {name} cannot be merged")),
         }
     }
-}
-
-pub(super) fn said(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
-}
-
-/// Runs a command that has to end well.
-pub(super) fn succeed(command: &mut Command) -> Result<(), String> {
-    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }

@@ -6,11 +6,13 @@ mod engines;
 mod lab;
 mod storm;
 
+use crate::disk::make_empty;
+use crate::install::succeed;
 use clap::Parser;
-use lab::{Lab, said, succeed};
+use lab::Lab;
+use std::env;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 /// Run a sweep with engines, and with processes that are killed.
 ///
@@ -33,10 +35,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     succeed(Command::new(cargo).args(["build", "--package", "lockwright-lab"]).current_dir(root))?;
     let folder = root.join("target/sweeps");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| said(&folder, &error))?;
-    }
-    fs::create_dir_all(&folder).map_err(|error| said(&folder, &error))?;
+    make_empty(&folder)?;
     let lab = Lab { program: root.join("target/debug/lockwright"), folder };
     let are_equal = engines::run(root, &lab)?;
     Ok(storm::run(&lab, request.minutes)? && are_equal)

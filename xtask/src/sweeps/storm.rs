@@ -1,6 +1,8 @@
 //! Many processes on few CPUs, each killed at random times and started again, on a file system that fills up once.
 
-use super::lab::{Lab, said, succeed};
+use super::lab::Lab;
+use crate::disk;
+use crate::install::succeed;
 use crate::limit::is_interrupted;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -52,7 +54,7 @@ window_us = 400
 pub(super) fn run(lab: &Lab, minutes: f64) -> Result<bool, String> {
     let (text, trials) = question(minutes);
     let file = lab.folder.join("storm.toml");
-    fs::write(&file, text).map_err(|error| said(&file, &error))?;
+    fs::write(&file, text).map_err(disk::at(&file))?;
     let folder = lab.folder.join("storm");
     let disk = Disk::new(&folder, trials * LINE_BYTES / 2)?;
     eprintln!("storm: {trials} trials, {PARTS} processes, {minutes} minutes of kills");
@@ -74,7 +76,7 @@ fn blow(lab: &Lab, minutes: f64, disk: &Disk) -> Result<Storm, String> {
             ["sweep", "storm.toml", "--out", "storm", "--jobs", "1", "--quiet", "--shard", &shard];
         let mut command = lab.command(&line);
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map_err(|error| said(&lab.program, &error))
+        command.spawn().map_err(disk::at(&lab.program))
     };
     let random = |range: usize| RandomState::new().hash_one(range) as usize % range;
     let mut storm = Storm::default();
@@ -92,7 +94,7 @@ fn blow(lab: &Lab, minutes: f64, disk: &Disk) -> Result<Storm, String> {
         let is_stormy = Instant::now() < ends;
         for (at, part) in parts.iter_mut().enumerate() {
             let Some(child) = part else { continue };
-            match child.try_wait().map_err(|error| said(&lab.program, &error))? {
+            match child.try_wait().map_err(disk::at(&lab.program))? {
                 Some(status) if status.success() => {
                     storm.ended += 1;
                     *part = None;
@@ -130,7 +132,7 @@ struct Disk<'a> {
 
 impl<'a> Disk<'a> {
     fn new(folder: &'a Path, bytes: usize) -> Result<Self, String> {
-        fs::create_dir_all(folder).map_err(|error| said(folder, &error))?;
+        fs::create_dir_all(folder).map_err(disk::at(folder))?;
         let size = format!("size={bytes},nr_inodes=1000");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder).stderr(Stdio::null());

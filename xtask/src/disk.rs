@@ -1,0 +1,26 @@
+//! Files and folders. What is said about an error begins with the path.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// What is said about an error at `path`.
+pub fn at(path: &Path) -> impl Fn(io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
+}
+
+/// Reads a file. Some tests print what is no text.
+pub fn read(path: &Path) -> Result<String, String> {
+    Ok(String::from_utf8_lossy(&fs::read(path).map_err(at(path))?).into_owned())
+}
+
+/// Writes a file and the folders that it is in.
+pub fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
+    let made = fs::create_dir_all(path.parent().unwrap_or(path));
+    made.and_then(|()| fs::write(path, text)).map_err(at(path))
+}
+
+/// Makes an empty folder, in the place of one that is there.
+pub fn make_empty(folder: &Path) -> Result<(), String> {
+    let removed = if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
+    removed.and_then(|()| fs::create_dir_all(folder)).map_err(at(folder))
+}
