@@ -7,27 +7,12 @@ use super::report::{BootResult, Row};
 use std::collections::BTreeMap;
 
 /// What no line of a healthy guest has.
-const BAD: [&str; 13] = [
-    "BUG",
-    "WARNING",
-    "Oops",
-    "lockup",
-    "stall",
-    "Call Trace",
-    "corruption",
-    "hung",
-    "general protection",
-    "Kernel panic",
-    "is WRONG",
-    STUCK,
-    "guest: FAILED",
-];
+const BAD: &str = "BUG|WARNING|Oops|lockup|stall|Call Trace|corruption|hung|general protection|Kernel panic|\
+     is WRONG|-torture: STUCK: |guest: FAILED";
 /// A module from outside of the kernel's tree (4096), not signed (8192).
 const TAINT: &str = "12288";
 /// What a control says before it does what the guest has to die of.
 const BROKEN: &str = "guest: broken from here on";
-/// What a torture says in which no thread takes the lock any longer.
-const STUCK: &str = "-torture: STUCK: ";
 /// How often a slow path was entered while three others of that CPU waited.
 const FOURTH: &str = "entries_level3";
 /// How many bad lines are shown.
@@ -60,7 +45,8 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
     rows.extend(laws::rows(&lines));
     let end = format!("guest: end of plan {}", boot.plan);
     let has_ended = lines.contains(&&*end);
-    let bad: Vec<_> = lines.iter().filter(|line| BAD.iter().any(|it| line.contains(it))).collect();
+    let bad: Vec<_> =
+        lines.iter().filter(|line| BAD.split('|').any(|it| line.contains(it))).collect();
     match boot.expects {
         Expects::Death if has_ended => complaints.push("the guest has survived".into()),
         // A guest that dies before has shown nothing.
@@ -150,12 +136,8 @@ struct Reader {
 /// A torture that runs.
 struct Torture {
     lock: String,
-    has_interrupts: bool,
-    has_nmis: bool,
-    has_readers: bool,
-    has_reports: bool,
-    /// Each thread takes the lock once in a round.
-    has_rounds: bool,
+    /// The line with its parameters.
+    start: String,
     /// The slow path has changed meanwhile.
     has_flipped: bool,
 }
@@ -173,7 +155,7 @@ impl Reader {
             }
             self.selected = "stock".into();
             *self.loads.entry("loads".into()).or_default() += 1;
-            numbers.into_iter().for_each(|(name, it)| *self.loads.entry(name).or_default() += it);
+            add(&mut self.loads, numbers);
         }
         let Some(said) = line.strip_prefix("guest: ") else { return };
         if let Some(lock) = said.strip_prefix("selected ") {
@@ -195,11 +177,7 @@ impl Reader {
             }
             let test = format!("programs: {load}");
             match self.rows.iter_mut().find(|row| row.test == test) {
-                Some(row) => {
-                    numbers
-                        .into_iter()
-                        .for_each(|(name, it)| *row.numbers.entry(name).or_default() += it);
-                }
+                Some(row) => add(&mut row.numbers, numbers),
                 None => self.rows.push(Row { test, numbers }),
             }
         } else if let Some(taint) = said.strip_prefix("taint ")
@@ -211,17 +189,8 @@ impl Reader {
 
     fn take_torture(&mut self, lock: &str, rest: &str) {
         if rest.contains("Start of test") {
-            self.torture = Some(Torture {
-                lock: lock.into(),
-                has_interrupts: !rest.contains(" irq_interval_us=0 "),
-                has_nmis: rest.contains(" nmis=1 "),
-                has_readers: rest.contains(" nreaders_stress=")
-                    && !rest.contains(" nreaders_stress=0 "),
-                has_reports: rest.contains(" stat_interval=")
-                    && !rest.contains(" stat_interval=0 "),
-                has_rounds: rest.contains(" rounds=1 "),
-                has_flipped: false,
-            });
+            let (lock, start) = (lock.into(), rest.into());
+            self.torture = Some(Torture { lock, start, has_flipped: false });
             self.numbers.clear();
         } else if let Some((_, stuck)) = rest.split_once("STUCK: ") {
             let words: Vec<_> = stuck.split_whitespace().collect();
@@ -262,14 +231,17 @@ impl Reader {
             let what = if is_busted { "is not caught" } else { "is not exact" };
             self.complaints.push(format!("the torture of {lock} {what}"));
         }
+        let has = |parameter: &str| torture.start.contains(parameter);
+        let has_interrupts = !has(" irq_interval_us=0 ");
+        let has_reports = has(" stat_interval=") && !has(" stat_interval=0 ");
         let is_meant = [
             ("acquired", true),
-            ("interrupts", torture.has_interrupts),
-            ("softirqs", torture.has_interrupts),
-            ("nmis", torture.has_nmis),
-            ("reads", torture.has_readers),
-            ("reports", torture.has_reports),
-            ("pauses", torture.has_reports),
+            ("interrupts", has_interrupts),
+            ("softirqs", has_interrupts),
+            ("nmis", has(" nmis=1 ")),
+            ("reads", has(" nreaders_stress=") && !has(" nreaders_stress=0 ")),
+            ("reports", has_reports),
+            ("pauses", has_reports),
         ];
         for (name, _) in is_meant.iter().filter(|(_, is_meant)| *is_meant) {
             if numbers.get(*name).is_none_or(|count| *count == 0) {
@@ -281,11 +253,16 @@ impl Reader {
             (true, true) => ", slow path in turns".into(),
             (true, false) => format!(", slow path {}", self.selected),
         };
-        let nmis = if torture.has_nmis { ", NMIs" } else { "" };
-        let rounds = if torture.has_rounds { ", in rounds" } else { "" };
+        let nmis = if has(" nmis=1 ") { ", NMIs" } else { "" };
+        // Each thread takes the lock once in a round.
+        let rounds = if has(" rounds=1 ") { ", in rounds" } else { "" };
         self.rows
             .push(Row { test: format!("torture of {lock}{slow_path}{nmis}{rounds}"), numbers });
     }
+}
+
+fn add(sums: &mut BTreeMap<String, u64>, numbers: BTreeMap<String, u64>) {
+    numbers.into_iter().for_each(|(name, it)| *sums.entry(name).or_default() += it);
 }
 
 /// Words in turns: a name, and a number.
@@ -302,15 +279,8 @@ mod tests {
 
     fn boot(expects: Expects) -> Boot {
         let machine = Machine { cpus: 8, is_parallel: false, is_guest: false };
-        Boot {
-            name: "b",
-            plan: "p",
-            machine,
-            words: Vec::new(),
-            expects,
-            seconds_max: 1,
-            variant: &[],
-        }
+        let (name, plan) = ("b", "p");
+        Boot { name, plan, machine, words: Vec::new(), expects, seconds_max: 1, variant: &[] }
     }
 
     const HEALTHY: &str = "[    0.0] Kernel command line: softlockup_panic=1 plan=p
@@ -365,10 +335,7 @@ same-node 10 other-node 20 longest-run 3
             (row("entries_level3 6", "entries_level3 0"), "its fourth queue node"),
             (row("nwriters_stress=8", "nreaders_stress=8 hold=1"), "counted no reads"),
             (row("nwriters_stress=8", "stat_interval=1 hold=1"), "counted no pauses"),
-            (
-                row("guest: end", "a-torture: STUCK: 1 threads wait\nguest: end"),
-                "in the log: a-tor",
-            ),
+            (row("guest: end", "a-torture: STUCK: 1 thread\nguest: end"), "in the log: a-tor"),
             (row("wrong 0 entries", "wrong 1 entries"), "a check of a flip"),
             (row("done 7 wrong 0", "done 7 wrong 2"), "a wrong result"),
             (row("taint 12288", "taint 12800"), "tainted: 12800"),
