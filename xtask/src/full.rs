@@ -36,7 +36,8 @@ pub fn run(request: &Request) -> bool {
     if request.list {
         let last = minutes::read();
         for stage in &stages {
-            println!("{:>18}  {}", last.of(stage.name()), stage.name());
+            let took = last.get(stage.name()).map_or("not run here", |it| it);
+            println!("{took:>18}  {}", stage.name());
         }
         return true;
     }
