@@ -7,9 +7,7 @@ use crate::{
     alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, price,
     programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
 };
-use clap::error::ErrorKind::{
-    DisplayHelpOnMissingArgumentOrSubcommand, InvalidValue, ValueValidation,
-};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 
@@ -190,14 +188,14 @@ pub fn read(arguments: &[OsString]) -> Result<Command, Answer> {
         Err(error) => error,
     };
     let text = error.to_string();
-    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Err(Answer::Help(text));
     }
     let is_told = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more");
     let lines = text.lines().map(str::trim).take_while(is_told).filter(|line| !line.is_empty());
     let told = lines.collect::<Vec<_>>().join("; ").replace(":; ", ": ").replace("error: ", "");
     // A refusal of a value says already what to type.
-    if matches!(error.kind(), ValueValidation | InvalidValue) {
+    if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
         return Err(Answer::Wrong(told));
     }
     let mut command = command();
@@ -226,11 +224,9 @@ mod tests {
         command().debug_assert();
         let command = command();
         let names: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let of_one =
-            names.iter().flat_map(|&it| [vec!["help", it], vec![it, "-h"], vec![it, "--help"]]);
-        for arguments in
-            [vec![], vec!["--help"], vec!["help"], vec!["-h"]].into_iter().chain(of_one)
-        {
+        let of_one = names.iter().flat_map(|&it| [["help", it], [it, "-h"], [it, "--help"]]);
+        let of_all = [vec![], vec!["--help"], vec!["help"], vec!["-h"]].into_iter();
+        for arguments in of_all.chain(of_one.map(Vec::from)) {
             let Answer::Help(text) = answer(&arguments) else { panic!("{arguments:?} is wrong") };
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
             let is_of_all = names.iter().all(|name| text.contains(&format!("\n  {name} ")));

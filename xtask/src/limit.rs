@@ -4,7 +4,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -58,7 +58,7 @@ pub fn status_within(command: &mut Command, limit: Duration) -> Result<ExitStatu
 
 /// The same for what it prints, which is read while it runs: a pipe holds less than some print. Also kills what it has
 /// started if that still has its pipes when it ends.
-pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Stopped> {
+pub fn output_within(command: &mut Command, limit: Duration) -> Result<Printed, Stopped> {
     let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
@@ -67,12 +67,30 @@ pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output, S
         if !(out.is_finished() && err.is_finished()) {
             kill_group(&mut child);
         }
-        let (stdout, stderr) = (joined(out), joined(err));
-        Ok(Output { status: status?, stdout: stdout?, stderr: stderr? })
+        let (out, err) = (joined(out), joined(err));
+        Ok(Printed { status: status?, out: out?, err: err? })
     })
 }
 
-fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>) -> Result<Vec<u8>, Stopped> {
+/// What a program printed, and how it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Printed {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+/// What a program printed that has to succeed.
+pub fn printed(command: &mut Command, limit: Duration) -> Result<String, String> {
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let name = format!("`{}`", words.join(" "));
+    let Printed { status, out, err } =
+        output_within(command, limit).map_err(|why| format!("{name} {why}"))?;
+    if status.success() { Ok(out) } else { Err(format!("{name} fails: {out}{}", err.trim_end())) }
+}
+
+fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<String>>) -> Result<String, Stopped> {
     reader.join().expect("no reader panics").map_err(failed)
 }
 
@@ -80,10 +98,10 @@ fn failed(error: io::Error) -> Stopped {
     Stopped::Failed(error.to_string())
 }
 
-fn all_of(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+fn all_of(pipe: Option<impl Read>) -> io::Result<String> {
     let mut bytes = Vec::new();
     pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes))?;
-    Ok(bytes)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn spawn(command: &mut Command) -> Result<Child, Stopped> {
@@ -155,14 +173,14 @@ mod tests {
         // Without the end of the child this test hangs: only the program has a limit.
         let mut command = shell("sleep 3600 & echo done; exit 3");
         let output = output_within(&mut command, Duration::from_secs(60)).expect("an end");
-        assert_eq!((output.status.code(), &*output.stdout), (Some(3), &b"done\n"[..]));
+        assert_eq!((output.status.code(), &*output.out), (Some(3), "done\n"));
     }
 
     #[test]
     fn a_program_that_prints_more_than_a_pipe_holds_ends() {
         let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 3";
         let output = output_within(&mut shell(script), Duration::from_secs(60)).expect("an end");
-        assert_eq!((output.stdout.len(), output.stderr.len()), (300_000, 200_000));
+        assert_eq!((output.out.len(), output.err.len()), (300_000, 200_000));
         assert_eq!(output.status.code(), Some(3));
     }
 }

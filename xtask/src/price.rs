@@ -3,7 +3,7 @@
 //! Two builds of the lab measure the same locks in rounds, and each begins every other round. The ratio of a round has
 //! the drift of the computer in both of its halves.
 
-use crate::limit::output_within;
+use crate::limit::printed;
 use crate::programs::measure::{processor, ratio};
 use crate::rounds::{ROUNDS, interval, median, rounds, sorted};
 use clap::Parser;
@@ -49,7 +49,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let before = before(root, &request.commit)?;
     eprintln!("price: building the lab of this tree");
     let labs = [built(&before)?, built(root)?];
-    let known = output(Command::new(&labs[0]).arg("locks"), BENCH_MAX)?;
+    let known = printed(Command::new(&labs[0]).arg("locks"), BENCH_MAX)?;
     let is_known = |name: &str| known.lines().any(|line| line.split(' ').next() == Some(name));
     let products = LOCKS.iter().filter(|row| row.class == LockClass::Product);
     let locks: Vec<_> = products.map(|row| row.name).filter(|name| is_known(name)).collect();
@@ -105,7 +105,7 @@ fn measured(lab: &Path, options: &[&str], locks: &[&str]) -> Result<Speeds, Stri
     let mut bench = Command::new(lab);
     bench.args(["bench", "--quiet", "--runs", "1", "--secs", SECS, "--json", "-"]);
     bench.args(options).args(["--lock", &locks.join(",")]);
-    speeds_in(&output(&mut bench, BENCH_MAX)?)
+    speeds_in(&printed(&mut bench, BENCH_MAX)?)
 }
 
 /// The speeds in a document of `lockwright bench`.
@@ -130,7 +130,7 @@ fn before(root: &Path, commit: &str) -> Result<PathBuf, String> {
         // A folder that was removed together with `target` is still registered: `--force`.
         git.args(["worktree", "add", "--quiet", "--force", "--detach"]).arg(&tree).arg(commit);
     }
-    output(&mut git, BENCH_MAX)?;
+    printed(&mut git, BENCH_MAX)?;
     eprintln!("price: building the lab of {commit}");
     Ok(tree)
 }
@@ -139,16 +139,8 @@ fn before(root: &Path, commit: &str) -> Result<PathBuf, String> {
 fn built(tree: &Path) -> Result<PathBuf, String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "--package", "lockwright-lab"]);
-    output(cargo.current_dir(tree).env_remove("CARGO_TARGET_DIR"), BUILD_MAX)?;
+    printed(cargo.current_dir(tree).env_remove("CARGO_TARGET_DIR"), BUILD_MAX)?;
     Ok(tree.join("target/release/lockwright"))
-}
-
-fn output(command: &mut Command, limit: Duration) -> Result<String, String> {
-    let output = output_within(command, limit).map_err(|why| format!("{command:?} {why}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `cargo xtask quick`: what a change usually breaks, in two minutes.
 
+use crate::limit::printed;
 use crate::packages::{SOURCES, below_sources};
 use crate::record::{Record, Sources};
 use crate::stage::{Stage, Step, run_all};
@@ -10,6 +11,7 @@ use lockwright_catalog::registry::{self, LOCKS, LockClass};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// Check what a change usually breaks.
 ///
@@ -52,10 +54,9 @@ fn since_last_commit() -> Result<Vec<Changed>, String> {
 }
 
 fn changed(arguments: &[&str]) -> Result<Vec<Changed>, String> {
-    let output = Command::new("git").args(arguments).current_dir(root()).output();
-    let output =
-        output.map_err(|error| format!("git cannot be asked what has changed: {error}"))?;
-    Ok(String::from_utf8_lossy(&output.stdout).lines().map(|it| Changed::File(it.into())).collect())
+    let mut git = Command::new("git");
+    let printed = printed(git.args(arguments).current_dir(root()), Duration::MAX)?;
+    Ok(printed.lines().map(|it| Changed::File(it.into())).collect())
 }
 
 /// Runs what the change can break. Returns true if nothing is red.

@@ -5,21 +5,16 @@ use crate::stage::{Need, Stage};
 use std::env::consts::ARCH;
 
 pub const MIRI: Need = Need {
-    probe: &["cargo", "+nightly", "miri", "--version"],
-    prints: "",
+    probe: "cargo +nightly miri --version",
     get: "rustup toolchain install nightly --component miri --component rust-src",
 };
 
-pub const NIGHTLY: Need = Need {
-    probe: &["cargo", "+nightly", "--version"],
-    prints: "",
-    get: "rustup toolchain install nightly",
-};
+pub const NIGHTLY: Need =
+    Need { probe: "cargo +nightly --version", get: "rustup toolchain install nightly" };
 
 /// To build the standard library with instrumentation.
 pub const SOURCE: Need = Need {
-    probe: &["rustup", "component", "list", "--toolchain", "nightly", "--installed"],
-    prints: "rust-src",
+    probe: "rustup component list --toolchain nightly --installed | grep ^rust-src",
     get: "rustup toolchain install nightly --component rust-src",
 };
 
@@ -113,5 +108,5 @@ fn clients(name: &'static str, options: &[&str]) -> Stage {
 
 fn wrong(name: &'static str, run: &[&str], program: &str, text: &'static str) -> Stage {
     let command = [run, &CLIENTS[..], &["--example", "wrong", "--", program]].concat();
-    Stage::report(name, 600, &command, text)
+    Stage::command(name, 600, &command).that_reports(text)
 }

@@ -13,6 +13,8 @@ pub struct Stage {
     name: &'static str,
     seconds_max: u64,
     step: Step,
+    /// What the command has to print, which is wrong on purpose and has to fail.
+    report: Option<&'static str>,
     env: Vec<(&'static str, String)>,
     needs: Vec<Need>,
 }
@@ -21,18 +23,14 @@ pub struct Stage {
 pub enum Step {
     /// Runs a command; green if it exits with 0.
     Command(Vec<String>),
-    /// Runs a command that is wrong on purpose; green if it fails and prints this text.
-    Report(Vec<String>, &'static str),
     /// Calls a function; green if it says so.
     Call(fn() -> bool),
 }
 
 /// Something a stage needs that may not be installed.
 pub struct Need {
-    /// A command that succeeds if it is there.
-    pub probe: &'static [&'static str],
-    /// What that command has to print, in some line of its own; empty if it does not matter.
-    pub prints: &'static str,
+    /// A command of the shell that succeeds if it is there.
+    pub probe: &'static str,
     /// How to get it.
     pub get: &'static str,
 }
@@ -49,23 +47,16 @@ pub enum Verdict {
 impl Stage {
     /// A stage that may take this many seconds.
     pub fn new(name: &'static str, seconds_max: u64, step: Step) -> Self {
-        Self { name, seconds_max, step, env: Vec::new(), needs: Vec::new() }
+        Self { name, seconds_max, step, report: None, env: Vec::new(), needs: Vec::new() }
     }
     /// A stage that runs a command.
     pub fn command(name: &'static str, seconds_max: u64, command: &[&str]) -> Self {
         let command = command.iter().map(ToString::to_string).collect();
         Self::new(name, seconds_max, Step::Command(command))
     }
-    /// A stage that shows that a tool sees what it is there to see: the command has to fail and to
-    /// print `text`.
-    pub fn report(
-        name: &'static str,
-        seconds_max: u64,
-        command: &[&str],
-        text: &'static str,
-    ) -> Self {
-        let command = command.iter().map(ToString::to_string).collect();
-        Self::new(name, seconds_max, Step::Report(command, text))
+    /// A stage that shows that a tool sees what it is there to see: the command has to fail and to print `text`.
+    pub fn that_reports(self, text: &'static str) -> Self {
+        Self { report: Some(text), ..self }
     }
     /// The same with an environment variable set.
     pub fn with_env(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -88,30 +79,27 @@ impl Stage {
             return Verdict::Missing(need.get);
         }
         let limit = Duration::from_secs(self.seconds_max).min(left);
-        match &self.step {
-            Step::Call(call) if call() => Verdict::Green,
-            Step::Call(_) => Verdict::Red("see above".into()),
-            Step::Command(command) => run_within(self.process(command), limit),
-            Step::Report(command, text) => reports(self.process(command), limit, text),
-        }
-    }
-    fn process(&self, command: &[String]) -> Command {
+        let command = match &self.step {
+            Step::Call(call) if call() => return Verdict::Green,
+            Step::Call(_) => return Verdict::Red("see above".into()),
+            Step::Command(command) => command,
+        };
         let mut process = Command::new(&command[0]);
         process.current_dir(crate::root());
         process.args(&command[1..]).envs(self.env.iter().cloned());
-        process
+        match self.report {
+            None => run_within(process, limit),
+            Some(text) => reports(process, limit, text),
+        }
     }
     /// What a person types to run the stage.
     fn shown(&self) -> String {
-        let (Step::Command(command) | Step::Report(command, _)) = &self.step else {
+        let Step::Command(command) = &self.step else {
             return format!("cargo xtask {}", self.name);
         };
-        let quoted = |value: &String| {
-            if value.is_empty() || value.contains(' ') {
-                format!("'{value}'")
-            } else {
-                value.clone()
-            }
+        let quoted = |value: &String| match value.is_empty() || value.contains(' ') {
+            true => format!("'{value}'"),
+            false => value.clone(),
         };
         let env = self.env.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
         env.chain(command.iter().map(quoted)).collect::<Vec<_>>().join(" ")
@@ -121,12 +109,8 @@ impl Stage {
 impl Need {
     /// True if it is installed.
     pub fn is_met(&self) -> bool {
-        let output = Command::new(self.probe[0]).args(&self.probe[1..]).output();
-        output.is_ok_and(|output| {
-            let printed = String::from_utf8_lossy(&output.stdout);
-            let is_printed = |line: &str| line.starts_with(self.prints);
-            output.status.success() && (self.prints.is_empty() || printed.lines().any(is_printed))
-        })
+        let probed = Command::new("sh").args(["-c", self.probe]).output();
+        probed.is_ok_and(|output| output.status.success())
     }
 }
 
@@ -214,14 +198,14 @@ fn reports(mut command: Command, limit: Duration, text: &str) -> Verdict {
         Ok(output) => output,
         Err(stopped) => return Verdict::Red(stopped.to_string()),
     };
-    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     if output.status.success() {
         return Verdict::Red(format!("the tool did not report: {text}"));
     }
-    if printed.iter().any(|printed| printed.contains(text)) {
+    let printed = output.out + &output.err;
+    if printed.contains(text) {
         return Verdict::Green;
     }
-    eprint!("{}", printed.concat());
+    eprint!("{printed}");
     Verdict::Red(format!("failed without the report: {text}"))
 }
 
@@ -239,16 +223,16 @@ mod tests {
         assert_eq!(verdict(shell("test \"$COLOUR\" = blue")), Verdict::Green);
         let nothing = Stage::command("test", 60, &["no-such-command-anywhere"]);
         let late = Stage::command("test", 0, &["sleep", "60"]);
-        let report = |script| Stage::report("test", 60, &["sh", "-c", script], "a race");
+        let report = |script| shell(script).that_reports("a race");
         assert_eq!(verdict(report("echo there was a race >&2; exit 1")), Verdict::Green);
-        let hung = Stage::report("test", 1, &["sh", "-c", "echo a race; sleep 60"], "a race");
+        let hung = Stage::command("test", 1, &["sh", "-c", "echo a race; sleep 60"]);
         for (red, why) in [
             (shell("exit 3"), "3"),
             (nothing, ""),
             (late, "still running"),
             (report("echo there was a race"), "did not report"),
             (report("echo cannot be compiled; exit 1"), "without the report"),
-            (hung, "still running"),
+            (hung.that_reports("a race"), "still running"),
         ] {
             assert!(matches!(verdict(red), Verdict::Red(reason) if reason.contains(why)), "{why}");
         }
@@ -265,12 +249,9 @@ mod tests {
 
     #[test]
     fn a_stage_that_lacks_something_is_not_green_unless_that_is_allowed() {
-        let needs = |prints: &'static str| {
-            let probe = &["echo", "one two"];
-            [shell("exit 0").needing(Need { probe, prints, get: "install it" })]
-        };
-        assert!(run_all(&needs("one"), false));
-        assert!(!run_all(&needs("two"), false));
-        assert!(run_all(&needs("two"), true));
+        let needs = |probe| [shell("exit 0").needing(Need { probe, get: "install it" })];
+        assert!(run_all(&needs("echo one two | grep ^one"), false));
+        assert!(!run_all(&needs("echo one two | grep ^two"), false));
+        assert!(run_all(&needs("echo one two | grep ^two"), true));
     }
 }

@@ -10,26 +10,23 @@ const MUSL: &str = "x86_64-unknown-linux-musl";
 const OLDEST: &str = "1.85";
 
 const OLDEST_RUST: Need = Need {
-    probe: &["rustup", "toolchain", "list"],
-    prints: "1.85-",
+    probe: "rustup toolchain list | grep ^1.85-",
     get: "rustup toolchain install 1.85 --profile minimal",
 };
 
 const AARCH64_LINKER: Need = Need {
-    probe: &["aarch64-linux-gnu-gcc", "--version"],
-    prints: "",
+    probe: "aarch64-linux-gnu-gcc --version",
     get: "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
 };
 
 const AARCH64_EMULATOR: Need =
-    Need { probe: &["qemu-aarch64", "--version"], prints: "", get: "apt-get install qemu-user" };
+    Need { probe: "qemu-aarch64 --version", get: "apt-get install qemu-user" };
 
 /// The standard library of a target, for the pinned toolchain.
 macro_rules! target {
     ($name:literal) => {
         Need {
-            probe: &["rustup", "target", "list", "--installed"],
-            prints: $name,
+            probe: concat!("rustup target list --installed | grep ^", $name),
             get: concat!("rustup target add ", $name),
         }
     };
@@ -94,7 +91,7 @@ fn compiles(name: &'static str, target: &str) -> Stage {
 /// A target that is refused, with one error: other errors would hide it.
 fn refused(name: &'static str, target: &str) -> Stage {
     let one_error = "could not compile `lockwright-core` (lib) due to 1 previous error";
-    Stage::report(name, 120, &check(target), one_error)
+    Stage::command(name, 120, &check(target)).that_reports(one_error)
 }
 
 /// A target without the platform of programs.
@@ -159,6 +156,6 @@ mod tests {
         let manifest = std::fs::read_to_string(crate::root().join("crates/locks/Cargo.toml"));
         let manifest: toml::Table = manifest.expect("it is there").parse().expect("it is TOML");
         assert_eq!(manifest["package"]["rust-version"].as_str(), Some(OLDEST));
-        assert!(OLDEST_RUST.prints.starts_with(OLDEST) && OLDEST_RUST.get.contains(OLDEST));
+        assert!([OLDEST_RUST.probe, OLDEST_RUST.get].iter().all(|it| it.contains(OLDEST)));
     }
 }

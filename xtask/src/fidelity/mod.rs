@@ -6,11 +6,13 @@ mod predictions;
 mod tables;
 
 use crate::disk;
+use crate::limit::printed;
 use crate::numbers::{self, read_json};
 use crate::output;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 const PAGE: &str = "docs/fidelity.md";
 const DOCUMENT: &str = "docs/fidelity.json";
@@ -49,7 +51,7 @@ pub fn generate(root: &Path, &Request { keep, keep_computer }: &Request) -> Resu
     let [tables, kinds] = [tables::numbers, tables::kinds].map(|of| of(&reproduced));
     let document = json!({"tables": tables, "kinds": kinds, "computer": computer});
     output::write(&Some(root.join(DOCUMENT).to_string_lossy().into()), &document)?;
-    let commit = printed(root, &["git", "rev-parse", "--short", "HEAD"])?;
+    let commit = line_of(root, &["git", "rev-parse", "--short", "HEAD"])?;
     let frozen = predictions::write(root, &reproduced, &commit)?;
     println!("fidelity: wrote {DOCUMENT}, {} and {FIGURES}", predictions::FOLDER);
     for table in frozen {
@@ -68,7 +70,7 @@ fn measured(root: &Path, keep: bool) -> Result<Value, String> {
         lockwright(root, COMPARED, &format!("machines check {DESCRIPTION} --json FILE"))?;
     }
     let compared = read_json(root, COMPARED)?;
-    let date = printed(root, &["date", "-u", "+%-d %B %Y", "-r", COMPARED])?;
+    let date = line_of(root, &["date", "-u", "+%-d %B %Y", "-r", COMPARED])?;
     let lines = computer::lines(&compared, &date);
     disk::write(&root.join(COMPUTER), lines)?;
     Ok(computer::numbers(&compared, &date))
@@ -79,14 +81,11 @@ fn lockwright(root: &Path, file: &str, arguments: &str) -> Result<(), String> {
     output::write_anew(root, file, &command)
 }
 
-/// What a command prints.
-fn printed(root: &Path, words: &[&str]) -> Result<String, String> {
-    let output = Command::new(words[0]).current_dir(root).args(&words[1..]).output();
-    let output = output.map_err(|error| format!("{} cannot run: {error}", words[0]))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
-        false => Err(format!("`{}` failed", words.join(" "))),
-    }
+/// The line that a command prints.
+fn line_of(root: &Path, words: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(words[0]);
+    let printed = printed(command.current_dir(root).args(&words[1..]), Duration::MAX)?;
+    Ok(printed.trim().to_string())
 }
 
 #[cfg(test)]

@@ -26,13 +26,13 @@ const MODULES: [&str; 3] = ["lockwright.ko", "lockwright_torture.ko", "lockwrigh
 fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     let output = output_within(command, LIMIT).map_err(|why| format!("{shown} {why}"))?;
-    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let printed = output.out + &output.err;
     // Warnings of the kernel's tools are about code that they do not understand.
-    let has_warning = printed.iter().any(|text| text.contains("warning:"));
+    let has_warning = printed.contains("warning:");
     if output.status.success() && !has_warning {
         return Ok(());
     }
-    Err(format!("{shown} failed:\n{}", printed.concat()))
+    Err(format!("{shown} failed:\n{printed}"))
 }
 
 /// A build that has the laws of the platforms.

@@ -29,7 +29,7 @@ pub fn stage() -> Stage {
         "apt-get install ",
         "qemu-system-x86 linux-image-cloud-amd64 linux-headers-cloud-amd64 busybox-static"
     );
-    let here = Need { probe: &["sh", "-c", needs::PROBE], prints: "", get };
+    let here = Need { probe: needs::PROBE, get };
     Stage::command("kernel", 600, &["cargo", "xtask", "kernel", "--quick"]).needing(here)
 }
 

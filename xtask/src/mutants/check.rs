@@ -2,12 +2,12 @@
 
 use super::copy::{Built, CHECK, FAIRNESS_PROGRAM, LAB, VARIABLE};
 use super::explored;
-use crate::limit::{Stopped, output_within};
+use crate::limit::{Printed, Stopped, output_within};
 use lockwright_zoo::{Checker, Test};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// One client of a lock under a checker, or a test.
@@ -165,7 +165,7 @@ impl Runner {
         })
     }
 
-    fn output(&self, check: &Check, command: &mut Command) -> Result<Output, Stopped> {
+    fn output(&self, check: &Check, command: &mut Command) -> Result<Printed, Stopped> {
         let seconds_max = match (check.checker, self.full) {
             (Checker::Native | Checker::Explored, _) => 60,
             (Checker::Loom, false) => 120,
@@ -219,7 +219,7 @@ impl Runner {
 }
 
 /// What the answer to a check is if its program ended like this.
-fn answer(check: &Check, output: Result<Output, Stopped>) -> Result<Vec<Said>, String> {
+fn answer(check: &Check, output: Result<Printed, Stopped>) -> Result<Vec<Said>, String> {
     if check.test.is_some() {
         return match output {
             // A test that hangs has failed. Under Miri the correct code may take as long.
@@ -228,9 +228,7 @@ fn answer(check: &Check, output: Result<Output, Stopped>) -> Result<Vec<Said>, S
             }
             Err(stopped) => Err(format!("{check} {stopped}")),
             Ok(output) => {
-                let printed = [&output.stdout, &output.stderr];
-                let printed = printed.map(|it| String::from_utf8_lossy(it)).concat();
-                answer_of_test(check, output.status.success(), &printed)
+                answer_of_test(check, output.status.success(), &(output.out + &output.err))
             }
         };
     }
@@ -269,16 +267,15 @@ fn answer_of_test(check: &Check, is_success: bool, printed: &str) -> Result<Vec<
 }
 
 /// What a program printed that ended as it should.
-fn printed_by(check: &Check, output: Result<Output, Stopped>) -> Result<String, String> {
+fn printed_by(check: &Check, output: Result<Printed, Stopped>) -> Result<String, String> {
     let output = output.map_err(|stopped| format!("{check} {stopped}"))?;
     // An exploration that finds something says so by 1.
     let codes: &[i32] = if check.checker == Checker::Explore { &[0, 1] } else { &[0] };
     if !output.status.code().is_some_and(|code| codes.contains(&code)) {
-        let why = String::from_utf8_lossy(&output.stderr);
-        let why = why.lines().last().unwrap_or_default();
+        let why = output.err.lines().last().unwrap_or_default();
         return Err(format!("{check} failed with {}: {why}", output.status));
     }
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = output.out;
     if printed.is_empty() { Err(format!("{check} printed nothing")) } else { Ok(printed) }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{LOCKS, NewLock, write};
 use crate::disk;
-use crate::limit::output_within;
+use crate::limit::printed;
 use crate::tidy;
 use std::fs;
 use std::io;
@@ -105,26 +105,16 @@ fn run(root: &Path, copy: &Path, line: &str) -> Result<String, String> {
     let start = Instant::now();
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(copy).env("CARGO_TARGET_DIR", root.join("target"));
-    let output =
-        output_within(&mut command, LIMIT).map_err(|stopped| format!("`{line}` {stopped}"))?;
-    let [printed, said] =
-        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    match output.status.success() {
-        true => {
-            eprintln!("new-lock: done after {:.0} s", start.elapsed().as_secs_f64());
-            Ok(printed)
-        }
-        false => Err(format!("`{line}` failed with {}: {said}", output.status)),
-    }
+    let printed = printed(&mut command, LIMIT)?;
+    eprintln!("new-lock: done after {:.0} s", start.elapsed().as_secs_f64());
+    Ok(printed)
 }
 
 /// Copies the files of the repository, and takes away what was there.
 fn copy_of(root: &Path, copy: &Path) -> Result<(), String> {
     let all = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let mut git = Command::new("git");
-    let listed = output_within(git.args(all).current_dir(root), LIMIT);
-    let listed = listed.map_err(|stopped| format!("`git ls-files` {stopped}"))?;
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let listed = printed(git.args(all).current_dir(root), LIMIT)?;
     let _ = fs::remove_dir_all(copy);
     for name in listed.split('\0').filter(|name| !name.is_empty()) {
         let (from, to) = (root.join(name), copy.join(name));

@@ -1,7 +1,7 @@
 //! Programs that check their own work.
 
 use super::needs::is_there;
-use crate::limit;
+use crate::limit::{self, Printed};
 use crate::suites::table::{Program, TABLE};
 use std::path::Path;
 use std::process::Command;
@@ -56,10 +56,8 @@ pub fn check(library: &Path, is_quick: bool) -> Result<bool, String> {
 
 fn ends_well(line: &[&str], prints: &str, library: Option<(&Path, &str)>) -> Result<bool, String> {
     match limit::output_within(&mut with(line, library), LIMIT) {
-        Ok(output) => {
-            let text = [output.stdout, output.stderr].concat();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            Ok(output.status.success() && text.contains(prints))
+        Ok(Printed { status, out, err }) => {
+            Ok(status.success() && [out, err].concat().contains(prints))
         }
         Err(limit::Stopped::Late(_)) => Ok(false),
         Err(why) => Err(why.to_string()),

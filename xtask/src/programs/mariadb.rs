@@ -88,7 +88,7 @@ fn under_load(folder: &Path, library: Option<(&Path, &str)>) -> Result<Option<Lo
     script.env("LOCKWRIGHT_POLICY", library.map_or("default", |(_, policy)| policy));
     script.env_remove("LD_PRELOAD");
     let said = match limit::output_within(&mut script, LIMIT) {
-        Ok(output) if output.status.success() => read(&String::from_utf8_lossy(&output.stdout)),
+        Ok(output) if output.status.success() => read(&output.out),
         Ok(_) | Err(limit::Stopped::Late(_)) => None,
         Err(why) => return Err(format!("MariaDB: {why}")),
     };

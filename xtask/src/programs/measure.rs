@@ -190,7 +190,7 @@ fn one(line: &[String], library: Option<(&Path, &str)>) -> Result<Took, String> 
     let began = Instant::now();
     let output = limit::output_within(&mut with(&timed, library), LIMIT);
     let output = output.map_err(|why| format!("{}: {why}", line[0]))?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = output.err;
     let numbers: Vec<f64> = text
         .lines()
         .next_back()

@@ -40,7 +40,7 @@ pub struct Request {
 
 /// The part of continuous integration.
 pub fn stage() -> Stage {
-    let here = Need { probe: &["sh", "-c", needs::PROBE], prints: "", get: needs::GET_QUICK };
+    let here = Need { probe: needs::PROBE, get: needs::GET_QUICK };
     Stage::command("programs", 300, &["cargo", "xtask", "programs", "--quick"]).needing(here)
 }
 

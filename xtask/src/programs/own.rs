@@ -25,7 +25,7 @@ pub fn run(folder: &Path, library: &Path) -> Result<bool, String> {
             let output = output.map_err(|why| format!("{name}: {why}"))?;
             // glibc's own may be wrong.
             is_right &= output.status.success() || policy.is_none();
-            let (of, said) = (policy.unwrap_or("glibc"), String::from_utf8_lossy(&output.stdout));
+            let (of, said) = (policy.unwrap_or("glibc"), output.out);
             let last = said.lines().next_back().unwrap_or("nothing was printed");
             let is = if output.status.success() { "right" } else { "WRONG" };
             println!("{what}, {of}: {is}: {last}");

@@ -8,7 +8,7 @@ mod checks;
 mod said;
 
 use crate::disk::at;
-use crate::limit::{is_interrupted, output_within};
+use crate::limit::{is_interrupted, printed};
 use crate::stage::{Need, Stage, Step};
 use checks::{CHECKS, Check, Expected, Property};
 use said::Said;
@@ -20,12 +20,10 @@ const MODEL: &str = "crates/model/promela/qspinlock_pv.pml";
 /// Where each search has a folder of its own.
 const FOLDER: &str = "target/promela";
 
-const SPIN: Need =
-    Need { probe: &["spin", "-V"], prints: "Spin Version 6", get: "apt-get install spin" };
+const SPIN: Need = Need { probe: "spin -V | grep '^Spin Version 6'", get: "apt-get install spin" };
 
 /// By this name because spin calls it, too.
-const COMPILER: Need =
-    Need { probe: &["gcc", "--version"], prints: "", get: "apt-get install gcc libc6-dev" };
+const COMPILER: Need = Need { probe: "gcc --version", get: "apt-get install gcc libc6-dev" };
 
 /// Steps of a run; a search that needs more says so.
 const DEPTH_MAX: &str = "-m3000000";
@@ -90,16 +88,7 @@ fn search(root: &Path, check: &Check) -> Result<Said, String> {
     let folder = root.join(folder(check));
     std::fs::create_dir_all(&folder).map_err(at(&folder))?;
     let run = |program: &str, arguments: &[String]| {
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(&folder);
-        let output =
-            output_within(&mut command, TIME_MAX).map_err(|why| format!("{program} {why}"))?;
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        if output.status.success() {
-            return Ok(printed);
-        }
-        let complaint = printed + &String::from_utf8_lossy(&output.stderr);
-        Err(format!("{program} failed: {}", complaint.trim()))
+        printed(Command::new(program).args(arguments).current_dir(&folder), TIME_MAX)
     };
     let model = root.join(MODEL).to_string_lossy().into_owned();
     run("spin", &[&["-a".to_string()], &defines(check)[..], &[model]].concat())?;

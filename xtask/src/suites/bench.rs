@@ -4,9 +4,10 @@
 //! for each benchmark.
 
 use super::dependents::{FOLDER, cargo_in, write_manifest};
-use super::package::output_of;
+use super::package::TIME_MAX;
 use super::table::TABLE;
 use crate::disk::write;
+use crate::limit::printed;
 use crate::rounds::{interval, median, sorted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,8 +57,8 @@ fn build(root: &Path, name: &str, patch: &str) -> Result<PathBuf, String> {
         format!("tokio = {{ version = \"={}\", {features} }}\n{patch}", tokio.version);
     write_manifest(&folder, &package, &dependencies)?;
     write(&folder.join("src/main.rs"), PROGRAM)?;
-    output_of(cargo_in(root, &folder).args(["build", "--release"]))?;
-    let tree = output_of(cargo_in(root, &folder).args(["tree", "--prefix", "none"]))?;
+    printed(cargo_in(root, &folder).args(["build", "--release"]), TIME_MAX)?;
+    let tree = printed(cargo_in(root, &folder).args(["tree", "--prefix", "none"]), TIME_MAX)?;
     if tree.contains("lockwright v") == patch.is_empty() {
         return Err(format!("the benchmark does not have the locks of `{name}`:\n{tree}"));
     }
@@ -70,7 +71,7 @@ fn once(program: &Path) -> Result<String, String> {
     if std::env::var_os(ALLOCATOR.0).is_none() {
         command.env(ALLOCATOR.0, ALLOCATOR.1);
     }
-    output_of(&mut command)
+    printed(&mut command, TIME_MAX)
 }
 
 /// Adds lines such as `yield 12.3`.

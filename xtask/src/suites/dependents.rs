@@ -2,10 +2,10 @@
 //! `cargo test` runs there.
 
 use super::outcome::Outcome;
-use super::package::{self, output_of};
+use super::package;
 use super::table::{Dependent, TABLE};
 use crate::disk::{make_empty, read, write};
-use crate::limit::status_within;
+use crate::limit::{printed, status_within};
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -151,7 +151,7 @@ impl Copy {
         let ours = self.root.join("packages/parking_lot");
         let manifest = read(&from.join("Cargo.toml"))?;
         let added = added(&manifest, &self.row.name, self.is_patched.then_some(&*ours))?;
-        output_of(Command::new("cp").arg("-rT").arg(from).arg(&self.folder))?;
+        printed(Command::new("cp").arg("-rT").arg(from).arg(&self.folder), package::TIME_MAX)?;
         write(&self.folder.join("Cargo.toml"), &(manifest + &added))?;
         // The package's own lock file names what the patch replaces. It can also name an older version of what our
         // package needs, such as lock_api 0.4.12. Then cargo does not take the patch unless that changes as well.
@@ -165,7 +165,7 @@ impl Copy {
         let packages = Lock::of(&read(&lock_file)?)?.replaced(&names);
         if !packages.is_empty() {
             let options = packages.iter().flat_map(|package| ["--package", package]);
-            output_of(self.cargo().arg("update").args(options))?;
+            printed(self.cargo().arg("update").args(options), package::TIME_MAX)?;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Copy {
     fn check(&self) -> Result<(), String> {
         let mut cargo = self.cargo();
         cargo.args(["tree", "--edges", "normal", "--prefix", "none"]).args(self.row.features());
-        let tree = output_of(&mut cargo)?;
+        let tree = printed(&mut cargo, package::TIME_MAX)?;
         let has = |name: &str| tree.lines().any(|line| line.starts_with(name));
         if has("lockwright v") == self.is_patched && has("parking_lot v0.12.") {
             return Ok(());

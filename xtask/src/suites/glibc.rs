@@ -1,9 +1,9 @@
 //! glibc's own tests of its locks. They are unpacked and built when this runs, and nothing of them is kept.
 
-use super::package::output_of;
+use super::package::TIME_MAX;
 use super::table::TABLE;
 use crate::disk::{make_empty, write};
-use crate::limit::{self, Stopped};
+use crate::limit::{self, Stopped, printed};
 use crate::workers;
 use std::fs;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn build(archive: &Path, folder: &Path) -> Result<Vec<String>, String> {
     let pattern = format!("/tst-({})", TABLE.glibc.tests.join("|"));
     let mut script = Command::new("sh");
     script.arg(crate::root().join("xtask/src/suites/glibc.sh")).arg(archive).arg(pattern);
-    let names = output_of(script.current_dir(folder))?;
+    let names = printed(script.current_dir(folder), TIME_MAX)?;
     let is_run = |name: &&str| !TABLE.glibc.leave_a_process.iter().any(|it| it == name);
     Ok(names.lines().filter(is_run).map(String::from).collect())
 }

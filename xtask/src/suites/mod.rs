@@ -12,19 +12,19 @@ pub mod runs;
 mod source;
 pub mod table;
 
+use crate::limit::printed;
 use crate::rounds::{ROUNDS, rounds};
 use crate::sanitize;
 use crate::stage::{Need, Stage};
 use clap::Parser;
-use package::output_of;
+use package::TIME_MAX;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::TABLE;
 
 /// The source of the standard library.
 const SOURCE: Need = Need {
-    probe: &["rustup", "component", "list", "--installed"],
-    prints: "rust-src",
+    probe: "rustup component list --installed | grep ^rust-src",
     get: "rustup component add rust-src",
 };
 
@@ -123,7 +123,7 @@ fn std_source(root: &Path, library: Option<&Path>) -> Result<Option<PathBuf>, St
         Some(library) => library.join(below),
         None => {
             let mut rustc = Command::new("rustc");
-            let sysroot = output_of(rustc.args(["--print", "sysroot"]).current_dir(root))?;
+            let sysroot = printed(rustc.args(["--print", "sysroot"]).current_dir(root), TIME_MAX)?;
             Path::new(sysroot.trim_end()).join("lib/rustlib/src/rust/library").join(below)
         }
     };

@@ -3,7 +3,7 @@
 use super::source::TestFile;
 use super::table::{HERE, LeftOut, Suite};
 use crate::disk::{make_empty, read, write};
-use crate::limit::output_within;
+use crate::limit::{output_within, printed};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,20 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Nothing takes longer but a suite's tests.
-const TIME_MAX: Duration = Duration::from_secs(1200);
-
-/// Runs a program that has to succeed, and returns what it printed.
-pub fn output_of(command: &mut Command) -> Result<String, String> {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let name = format!("`{}`", words.join(" "));
-    let output = output_within(command, TIME_MAX).map_err(|why| format!("{name} {why}"))?;
-    let [printed, said] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    match output.status.success() {
-        true => Ok(printed.into_owned()),
-        false => Err(format!("{name} fails: {printed}{}", said.trim_end())),
-    }
-}
+pub const TIME_MAX: Duration = Duration::from_secs(1200);
 
 /// A package of the registry, as cargo has it.
 #[derive(Deserialize)]
@@ -41,7 +28,7 @@ pub fn packages(cargo: &mut Command) -> Result<Vec<Package>, String> {
     struct Metadata {
         packages: Vec<Package>,
     }
-    let printed = output_of(cargo.args(["--format-version", "1"]))?;
+    let printed = printed(cargo.args(["--format-version", "1"]), TIME_MAX)?;
     let metadata: Result<Metadata, _> = serde_json::from_str(&printed);
     let metadata = metadata.map_err(|error| format!("`cargo metadata` cannot be read: {error}"))?;
     Ok(metadata.packages)
@@ -119,7 +106,7 @@ pub fn run_examples(root: &Path, suite: &Suite) -> Result<String, String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--doc", "--release", "--package", &suite.package(&suite.sides[0])]);
     cargo.current_dir(folder(root, suite)).env("CARGO_TARGET_DIR", root.join("target"));
-    let printed = output_of(&mut cargo)?;
+    let printed = printed(&mut cargo, TIME_MAX)?;
     let result = printed.lines().find(|line| line.starts_with("test result: ok"));
     result.map(String::from).ok_or_else(|| format!("no example has run: {printed}"))
 }
@@ -139,8 +126,7 @@ pub struct Built {
 pub fn compile(cargo: &mut Command) -> Result<(Built, String), String> {
     cargo.args(["--message-format", "json"]);
     let output = output_within(cargo, TIME_MAX).map_err(|why| format!("cargo {why}"))?;
-    let built = Built::of(&String::from_utf8_lossy(&output.stdout));
-    Ok((built, String::from_utf8_lossy(&output.stderr).into_owned()))
+    Ok((Built::of(&output.out), output.err))
 }
 
 impl Built {

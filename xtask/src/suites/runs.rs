@@ -1,6 +1,6 @@
 //! Tests that run, each in a process of its own, and what that came to.
 
-use crate::limit::{Stopped, output_within};
+use crate::limit::{Stopped, output_within, printed};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -25,8 +25,7 @@ pub struct Runs {
 pub fn list(program: &Path) -> Result<Vec<String>, String> {
     let mut command = Command::new(program);
     command.args(["--list", "--format", "terse"]);
-    let output = output_within(&mut command, TIME_MAX).map_err(|why| format!("--list {why}"))?;
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = printed(&mut command, TIME_MAX)?;
     let names = printed.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(names.map(String::from).collect())
 }
@@ -47,8 +46,7 @@ impl Runs {
         match output_within(command, limit) {
             Ok(output) if output.status.success() => self.times.push(start.elapsed()),
             Ok(output) => {
-                let printed = [output.stdout, output.stderr].concat();
-                let mut printed = String::from_utf8_lossy(&printed).into_owned();
+                let mut printed = output.out + &output.err;
                 if output.status.code().is_none() {
                     printed += &format!("it was ended by a {}\n", output.status);
                 }
