@@ -22,7 +22,7 @@ const AARCH64_LINKER: Need = Need {
 const AARCH64_EMULATOR: Need =
     Need { probe: "qemu-aarch64 --version", get: "apt-get install qemu-user" };
 
-/// The standard library of a target, for the pinned toolchain.
+/// The standard library of a target, for the pinned toolchain; and a stage that needs it.
 macro_rules! target {
     ($name:literal) => {
         Need {
@@ -30,24 +30,21 @@ macro_rules! target {
             get: concat!("rustup target add ", $name),
         }
     };
+    ($stage:ident, $title:literal, $name:literal) => {
+        $stage($title, $name).needing(target!($name))
+    };
 }
 
 /// What other targets run: the laws of the platform of programs, and the unit tests of the locks.
 /// The tests that torture a process belong to the machine at hand.
-pub const PORTABLE: [&str; 13] = [
-    "--package",
-    "lockwright-core",
-    "--package",
-    "lockwright-linux",
-    "--package",
-    "lockwright",
-    "--package",
-    "lockwright-clients",
+pub const PORTABLE: [&str; 7] = [
+    "--package=lockwright-core",
+    "--package=lockwright-linux",
+    "--package=lockwright",
+    "--package=lockwright-clients",
     "--lib",
-    "--features",
-    "lockwright-core/std",
-    "--test",
-    "native",
+    "--features=lockwright-core/std",
+    "--test=native",
 ];
 
 /// All of them, those that take seconds first.
@@ -56,17 +53,12 @@ pub fn stages() -> Vec<Stage> {
         oldest("rust-1.85", "std,lock_api,linux"),
         oldest("rust-1.85: no std", ""),
         compiles("aarch64 compiles", AARCH64).needing(target!("aarch64-unknown-linux-gnu")),
-        compiles("riscv64 compiles", "riscv64gc-unknown-linux-gnu")
-            .needing(target!("riscv64gc-unknown-linux-gnu")),
-        compiles("loongarch64 compiles", "loongarch64-unknown-linux-gnu")
-            .needing(target!("loongarch64-unknown-linux-gnu")),
-        refused("32 bits are refused", "i686-unknown-linux-gnu")
-            .needing(target!("i686-unknown-linux-gnu")),
-        refused("macOS is refused", "aarch64-apple-darwin")
-            .needing(target!("aarch64-apple-darwin")),
-        refused("Windows is refused", "x86_64-pc-windows-gnu")
-            .needing(target!("x86_64-pc-windows-gnu")),
-        no_std("no std, 32 bits", "thumbv7em-none-eabi").needing(target!("thumbv7em-none-eabi")),
+        target!(compiles, "riscv64 compiles", "riscv64gc-unknown-linux-gnu"),
+        target!(compiles, "loongarch64 compiles", "loongarch64-unknown-linux-gnu"),
+        target!(refused, "32 bits are refused", "i686-unknown-linux-gnu"),
+        target!(refused, "macOS is refused", "aarch64-apple-darwin"),
+        target!(refused, "Windows is refused", "x86_64-pc-windows-gnu"),
+        target!(no_std, "no std, 32 bits", "thumbv7em-none-eabi"),
     ];
     stages.extend(kernel_code());
     stages.extend(musl());
