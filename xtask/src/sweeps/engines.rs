@@ -4,6 +4,7 @@ use super::lab::Lab;
 use crate::disk::at;
 use crate::install::succeed;
 use crate::limit::status_within;
+use crate::stage::Need;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -12,9 +13,7 @@ use std::time::Duration;
 /// An engine.
 struct Engine {
     name: &'static str,
-    /// Commands that succeed if it is there.
-    probes: &'static [&'static str],
-    get: &'static str,
+    need: Need,
     /// What a shell runs, with the question, the folder and the number of parts behind it.
     script: &'static str,
 }
@@ -36,26 +35,20 @@ cat "$2"/slurm-*.log
 const ENGINES: [Engine; 3] = [
     Engine {
         name: "parallel",
-        probes: &["parallel --version"],
-        get: "apt-get install parallel",
+        need: Need { probe: "parallel --version", get: "apt-get install parallel" },
         script: r#""$S/parallel.sh" "$@""#,
     },
     Engine {
         name: "slurm",
-        probes: &[
-            "test $(id -u) = 0",
-            "munged --version",
-            "slurmctld -V",
-            "slurmd -V",
-            "sbatch --version",
-        ],
-        get: "as root: apt-get install munge slurmctld slurmd slurm-client",
+        need: Need {
+            probe: "test $(id -u) = 0 && munged --version && slurmctld -V && slurmd -V && sbatch --version",
+            get: "as root: apt-get install munge slurmctld slurmd slurm-client",
+        },
         script: SLURM,
     },
     Engine {
         name: "ray",
-        probes: &["python3 -c 'import ray'"],
-        get: "python3 -m pip install ray",
+        need: Need { probe: "python3 -c 'import ray'", get: "python3 -m pip install ray" },
         script: r#"RAY_USAGE_STATS_ENABLED=0 python3 "$S/ray_sweep.py" "$@""#,
     },
 ];
@@ -69,13 +62,9 @@ pub(super) fn run(root: &Path, lab: &Lab) -> Result<bool, String> {
     let expected = lab.merged("alone")?;
     let mut are_equal = true;
     for engine in ENGINES {
-        let Engine { name, probes, get, script } = engine;
-        let is_there = |probe: &&str| {
-            let found = Command::new("sh").args(["-c", probe]).output();
-            found.is_ok_and(|output| output.status.success())
-        };
-        if !probes.iter().all(is_there) {
-            println!("{name}: not run: {get}");
+        let Engine { name, need, script } = engine;
+        if !need.is_met() {
+            println!("{name}: not run: {}", need.get);
             continue;
         }
         let path = std::env::var("PATH").unwrap_or_default();
