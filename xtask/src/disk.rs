@@ -24,3 +24,9 @@ pub fn make_empty(folder: &Path) -> Result<(), String> {
     let removed = if folder.exists() { fs::remove_dir_all(folder) } else { Ok(()) };
     removed.and_then(|()| fs::create_dir_all(folder)).map_err(at(folder))
 }
+
+/// Returns true if a program is installed.
+pub fn is_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}

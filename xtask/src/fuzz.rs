@@ -113,45 +113,31 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         }
         return Ok(true);
     };
-    let target = sanitize::target();
-    let cargo = |what: &[&str]| -> Vec<String> {
-        let of_package = ["--package", PACKAGE, "--", "--on", "native"];
-        what.iter().chain(&of_package).map(ToString::to_string).collect()
-    };
-    let (needs, command, env, forks): (&[Need], _, _, _) = match under {
-        Under::Tsan => (
-            &[NIGHTLY, SOURCE],
-            cargo(&["cargo", "+nightly", "run", "-q", "-Zbuild-std", "--target", &target]),
-            [
-                ("RUSTFLAGS", "-Zsanitizer=thread"),
-                ("TSAN_OPTIONS", "halt_on_error=1"),
-                ("CARGO_TARGET_DIR", "target/tsan"),
-            ],
-            // It does not follow a process with threads into its children.
-            Some("--no-forks"),
-        ),
-        Under::Asan => (
-            &[NIGHTLY],
-            cargo(&["cargo", "+nightly", "run", "-q", "--target", &target]),
-            [
-                ("RUSTFLAGS", "-Zsanitizer=address"),
-                // Programs leak on purpose.
-                ("ASAN_OPTIONS", "detect_leaks=0"),
-                ("CARGO_TARGET_DIR", "target/asan"),
-            ],
-            None,
-        ),
+    let words = |line: &str| line.split(' ').map(str::to_string).collect::<Vec<_>>();
+    let program = format!("--package {PACKAGE} -- --on native");
+    let (needs, name, sanitizer, option, cargo, forks): (&[Need], _, _, _, _, _) = match under {
         Under::Miri => {
             check(&[MIRI])?;
-            let command = cargo(&["cargo", "+nightly", "miri", "run", "-q"]);
+            let command = words(&format!("cargo +nightly miri run -q {program}"));
             return under_miri(root, minutes, seed, &command);
         }
+        // It does not follow a process with threads into its children.
+        Under::Tsan => {
+            let option = ("TSAN_OPTIONS", "halt_on_error=1");
+            (&[NIGHTLY, SOURCE], "tsan", "thread", option, " -Zbuild-std", " --no-forks")
+        }
+        // Programs leak on purpose.
+        Under::Asan => (&[NIGHTLY], "asan", "address", ("ASAN_OPTIONS", "detect_leaks=0"), "", ""),
     };
     check(needs)?;
-    let (minutes, seed) = (minutes.to_string(), seed.to_string());
-    let rest = ["--minutes", &minutes].into_iter().chain(forks).chain(["--seed", &seed]);
-    let rest: Vec<_> = rest.map(str::to_string).collect();
-    succeeds(root, &[command, rest].concat(), &env)
+    let env = [
+        ("RUSTFLAGS", &*format!("-Zsanitizer={sanitizer}")),
+        option,
+        ("CARGO_TARGET_DIR", &format!("target/{name}")),
+    ];
+    let cargo = format!("cargo +nightly run -q{cargo} --target {}", sanitize::target());
+    let limit = format!("--minutes {minutes}{forks} --seed {seed}");
+    succeeds(root, &words(&format!("{cargo} {program} {limit}")), &env)
 }
 
 /// How many programs one seed of Miri runs.
@@ -203,10 +189,8 @@ mod tests {
             let it = Request::try_parse_from(words.split(' ')).ok()?;
             Some((it.minutes, it.under, it.batches, it.changed))
         };
-        assert_eq!(
-            of("fuzz --minutes 2.5 --under asan"),
-            Some((2.5, Some(Under::Asan), false, false))
-        );
+        let under_asan = Some((2.5, Some(Under::Asan), false, false));
+        assert_eq!(of("fuzz --minutes 2.5 --under asan"), under_asan);
         assert_eq!(of("fuzz --batches --changed"), Some((2.0, None, true, true)));
         assert_eq!(of("fuzz --minutes 2 --batches"), None);
     }
@@ -214,16 +198,8 @@ mod tests {
     #[test]
     fn batches_run_in_both_worlds_and_no_program_twice_in_one() {
         let names: Vec<_> = batches().into_iter().map(|batch| batch.0).collect();
-        assert_eq!(
-            (names.len(), &*names[0], &*names[11]),
-            (12, "fuzz simulated 0", "fuzz native 3")
-        );
-        let second = &batches()[1].1;
-        assert!(second.ends_with(&[
-            "--seed".into(),
-            "80001".into(),
-            "--count".into(),
-            "80000".into()
-        ]));
+        let ends = (names.len(), &*names[0], &*names[11]);
+        assert_eq!(ends, (12, "fuzz simulated 0", "fuzz native 3"));
+        assert!(batches()[1].1.join(" ").ends_with("--seed 80001 --count 80000"));
     }
 }

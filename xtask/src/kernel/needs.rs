@@ -1,5 +1,6 @@
 //! What has to be installed: a kernel of Debian, what modules are built with, and an emulator.
 
+use crate::disk::is_program;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,22 +21,16 @@ pub struct Debian {
 /// Finds everything, and the kernel that is asked for.
 pub fn look(release: Option<&str>) -> Result<Debian, String> {
     let kernels = kernels(Path::new("/boot"), Path::new("/usr/src"));
-    let on_path = |name: &str| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
-    };
     let target = |folder: PathBuf| folder.join("lib/rustlib/x86_64-unknown-none").is_dir();
     let kernel_packages = "linux-image-cloud-amd64 linux-headers-cloud-amd64";
-    let missing: Vec<_> = [
+    let needed = [
         (!kernels.is_empty(), kernel_packages),
-        (on_path("qemu-system-x86_64"), "qemu-system-x86"),
-        (on_path("busybox"), "busybox-static"),
-        (on_path("make"), "make"),
-        (on_path("gcc"), "gcc"),
-    ]
-    .into_iter()
-    .filter_map(|(is_there, package)| (!is_there).then_some(package))
-    .collect();
+        (is_program("qemu-system-x86_64"), "qemu-system-x86"),
+        (is_program("busybox"), "busybox-static"),
+        (is_program("make"), "make"),
+        (is_program("gcc"), "gcc"),
+    ];
+    let missing: Vec<_> = needed.iter().filter(|it| !it.0).map(|it| it.1).collect();
     if !missing.is_empty() {
         return Err(format!(
             "did not run, because packages of Debian are missing: apt-get install --no-install-recommends {}",
@@ -88,10 +83,8 @@ mod tests {
     fn releases_are_in_the_order_of_their_numbers() {
         let mut releases = ["6.12.117+deb12-cloud-amd64", "6.1.0-56-amd64", "6.1.0-9-cloud-amd64"];
         releases.sort_by_key(|release| numbers(release));
-        assert_eq!(
-            releases.map(|it| numbers(it)[..3].to_vec()),
-            [[6, 1, 0], [6, 1, 0], [6, 12, 117]]
-        );
+        let first_three = releases.map(|it| numbers(it)[..3].to_vec());
+        assert_eq!(first_three, [[6, 1, 0], [6, 1, 0], [6, 12, 117]]);
         assert_eq!(releases[0], "6.1.0-9-cloud-amd64");
     }
 

@@ -46,6 +46,12 @@ const fn unit(name: &'static str) -> Test {
     Test { package: "lockwright-core", program, name, checker: Miri }
 }
 
+const POOL: &[Test] = &[unit("native::pool::tests::a_node_belongs_to_one_thread_at_a_time")];
+const FORK: &[Test] =
+    &[unit("native::fork::tests::threads_that_ask_first_at_the_same_time_see_no_fork")];
+const TOPOLOGY: &[Test] =
+    &[unit("native::topology::tests::whoever_finds_the_topology_read_has_all_of_it")];
+
 /// By the beginning of the path below the sources of the crate; the longest that fits counts. A module that is
 /// called as a lock, and not in this table, is watched by that lock.
 const CHECKERS: &[(&str, Checker)] = &[
@@ -78,22 +84,9 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("qspinlock/resilient/", Checker::Loom(&["resilient", "resilient-in_programs"])),
     ("held.rs", Checker::Loom(&["resilient", "resilient-in_programs"])),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
-    (
-        "native/pool.rs",
-        Checker::Miri(&[unit("native::pool::tests::a_node_belongs_to_one_thread_at_a_time")]),
-    ),
-    (
-        "native/fork.rs",
-        Checker::Miri(&[unit(
-            "native::fork::tests::threads_that_ask_first_at_the_same_time_see_no_fork",
-        )]),
-    ),
-    (
-        "native/topology.rs",
-        Checker::Miri(&[unit(
-            "native::topology::tests::whoever_finds_the_topology_read_has_all_of_it",
-        )]),
-    ),
+    ("native/pool.rs", Checker::Miri(POOL)),
+    ("native/fork.rs", Checker::Miri(FORK)),
+    ("native/topology.rs", Checker::Miri(TOPOLOGY)),
     // Wrong on purpose.
     ("busted.rs", Checker::Nobody),
 ];

@@ -1,7 +1,7 @@
 //! Programs that check their own work.
 
-use super::needs::is_there;
-use crate::limit::{self, Printed};
+use crate::disk::is_program;
+use crate::limit;
 use crate::suites::table::{Program, TABLE};
 use std::path::Path;
 use std::process::Command;
@@ -17,9 +17,7 @@ pub fn with(line: &[&str], library: Option<(&Path, &str)>) -> Command {
     let mut command = Command::new(line[0]);
     command.args(&line[1..]).current_dir(std::env::temp_dir());
     match library {
-        Some((library, policy)) => {
-            command.env("LD_PRELOAD", library).env("LOCKWRIGHT_POLICY", policy)
-        }
+        Some((file, policy)) => command.env("LD_PRELOAD", file).env("LOCKWRIGHT_POLICY", policy),
         None => command.env_remove("LD_PRELOAD"),
     };
     command
@@ -32,7 +30,7 @@ pub fn check(library: &Path, is_quick: bool) -> Result<bool, String> {
     for Program { name, line, prints, if_installed, .. } in
         TABLE.programs.iter().filter(|row| row.is_quick == is_quick)
     {
-        if let Some(program) = if_installed.as_ref().filter(|program| !is_there(program)) {
+        if let Some(program) = if_installed.as_ref().filter(|program| !is_program(program)) {
             println!("{name}: did not run, because `{program}` is not installed");
             continue;
         }
@@ -56,9 +54,7 @@ pub fn check(library: &Path, is_quick: bool) -> Result<bool, String> {
 
 fn ends_well(line: &[&str], prints: &str, library: Option<(&Path, &str)>) -> Result<bool, String> {
     match limit::output_within(&mut with(line, library), LIMIT) {
-        Ok(Printed { status, out, err }) => {
-            Ok(status.success() && [out, err].concat().contains(prints))
-        }
+        Ok(it) => Ok(it.status.success() && (it.out + &it.err).contains(prints)),
         Err(limit::Stopped::Late(_)) => Ok(false),
         Err(why) => Err(why.to_string()),
     }

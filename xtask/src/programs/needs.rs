@@ -1,5 +1,6 @@
 //! What has to be installed.
 
+use crate::disk::is_program;
 use crate::suites::table::{Needs, TABLE};
 use std::path::Path;
 
@@ -34,7 +35,7 @@ pub fn look(what: NeededFor) -> Result<(), String> {
         NeededFor::Check => &[quick, measured, full],
         NeededFor::Measure => &[quick, measured],
     };
-    let missing = needed.iter().copied().flatten().filter(|(program, _)| !is_there(program));
+    let missing = needed.iter().copied().flatten().filter(|(program, _)| !is_program(program));
     let mut packages: Vec<_> = missing.map(|(_, package)| &**package).collect();
     if what != NeededFor::Measure && glibc_sources().is_none() {
         packages.push("glibc-source");
@@ -50,10 +51,4 @@ pub fn look(what: NeededFor) -> Result<(), String> {
             packages.join(" ")
         )),
     }
-}
-
-/// Returns true if a program is installed.
-pub fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

@@ -1,10 +1,12 @@
 //! What spin is asked about the model.
 
+type Names = &'static [&'static str];
+
 /// One search of the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// What is defined for it: the policy, and what varies.
-    pub defines: &'static [&'static str],
+    pub defines: Names,
     pub threads: usize,
     pub property: Property,
     pub expected: Expected,
@@ -44,16 +46,11 @@ const WAKES: Property = Formula("no_head_sleeps_for_ever");
 /// What defines the head whose budget does not end.
 const ENDLESS: &str = "ENDLESS_BUDGET";
 
-const fn check(
-    defines: &'static [&'static str],
-    threads: usize,
-    property: Property,
-    expected: Expected,
-) -> Check {
-    Check { defines, threads, property, expected }
+const fn check(of: Names, threads: usize, property: Property, expected: Expected) -> Check {
+    Check { defines: of, threads, property, expected }
 }
 
-const fn seeded(defines: &'static [&'static str], property: Property) -> Check {
+const fn seeded(defines: Names, property: Property) -> Check {
     check(defines, 3, property, Seen)
 }
 
@@ -113,7 +110,7 @@ impl Check {
         format!("{}, {} threads, {property}", self.defines.join(" "), self.threads)
     }
     /// What the compiler of the search is told.
-    pub fn compiler_flags(&self) -> &'static [&'static str] {
+    pub fn compiler_flags(&self) -> Names {
         match self.property {
             Safety => &["-DSAFETY", "-DNOCLAIM"],
             SafetyShortest => &["-DSAFETY", "-DNOCLAIM", "-DBFS"],

@@ -33,6 +33,7 @@ impl Code {
         tokens.push(text.len()..text.len());
         let mut kinds =
             [Kind::Code, Kind::Comment, Kind::Literal].map(|kind| (kind, String::new()));
+        let blank = |c| if c == '\n' { '\n' } else { ' ' };
         let mut end = 0;
         for token in tokens {
             // The parts of a comment for documentation are tokens in the same place.
@@ -43,9 +44,7 @@ impl Code {
                 for (of, to) in &mut kinds {
                     match kind == *of {
                         true => to.push_str(piece),
-                        false => {
-                            to.extend(piece.chars().map(|c| if c == '\n' { '\n' } else { ' ' }))
-                        }
+                        false => to.extend(piece.chars().map(blank)),
                     }
                 }
             }

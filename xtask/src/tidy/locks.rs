@@ -123,10 +123,8 @@ pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding>
         let delays = || !may_delay && line.contains("::delay(") && is_in_loop(source, *at);
         words(line).any(|word| PAUSES.contains(&word)) || delays()
     };
-    lock_lines(source)
-        .filter(is_wait)
-        .map(|(at, _)| source.finding(at + 1, "a wait that is not a `cond_load` of the platform"))
-        .collect()
+    let message = "a wait that is not a `cond_load` of the platform";
+    lock_lines(source).filter(is_wait).map(|(at, _)| source.finding(at + 1, message)).collect()
 }
 
 /// True if line `at`, counted from 0, is in a loop of its function: a pause that is not repeated is no wait.
@@ -155,9 +153,8 @@ pub fn slow_paths_are_cold(source: &Source, _: &[Source]) -> Vec<Finding> {
     for (at, line) in &lines {
         let Some(name) = words(line).skip_while(|word| *word != "fn").nth(1) else { continue };
         let above = lines[..*at].iter().rev().map(|(_, line)| line.trim());
-        let is_cold = above
-            .take_while(|line| line.is_empty() || line.starts_with("#["))
-            .any(|it| it == "#[cold]");
+        let mut above = above.take_while(|line| line.is_empty() || line.starts_with("#["));
+        let is_cold = above.any(|line| line == "#[cold]");
         if name.ends_with("_slowpath") && !is_cold {
             findings.push(source.finding(at + 1, format!("`{name}` is not #[cold]")));
         }
@@ -171,18 +168,15 @@ pub fn slow_paths_are_cold(source: &Source, _: &[Source]) -> Vec<Finding> {
 /// Where a lock has a `word.rs`, masks and shifts of the word appear there only.
 pub fn masks_stay_with_their_word(source: &Source, all: &[Source]) -> Vec<Finding> {
     let has_word = |directory: &str| all.iter().any(|it| it.path == format!("{directory}/word.rs"));
-    let is_beside_word = source
-        .path
-        .match_indices('/')
-        .any(|(at, _)| below_sources(&source.path).is_some() && has_word(&source.path[..at]));
-    if !is_beside_word || source.path.ends_with("/word.rs") {
+    let path = below_sources(&source.path).map_or("", |_| &source.path);
+    let is_beside_word = path.match_indices('/').any(|(at, _)| has_word(&path[..at]));
+    if !is_beside_word || path.ends_with("/word.rs") {
         return Vec::new();
     }
     let is_mask = |word: &str| word.ends_with("_MASK") || word.ends_with("_SHIFT");
-    lock_lines(source)
-        .filter(|(_, line)| words(line).any(is_mask))
-        .map(|(at, _)| source.finding(at + 1, "a mask or shift of the lock word outside word.rs"))
-        .collect()
+    let masks = lock_lines(source).filter(|(_, line)| words(line).any(is_mask));
+    let message = "a mask or shift of the lock word outside word.rs";
+    masks.map(|(at, _)| source.finding(at + 1, message)).collect()
 }
 
 /// Every edit of the zoo fits exactly once in the sources of the locks.
@@ -248,6 +242,7 @@ mod tests {
     #[test]
     fn seq_cst_waits_by_hand_and_slow_paths_that_are_not_out_of_line_are_found() {
         let native = "crates/core/src/native/barrier.rs";
+        let deep = "while a {\n    match b {\n        _ => P::delay(6),\n    }\n}";
         let delay = "loop {\n    P::delay(64);\n}";
         let pause = "impl A for B {\n    fn f() {\n        loop {\n        }\n        P::delay(64);\n    }\n}";
         let cold = "/// Waits.\n#[cold]\n#[inline(never)]\npub fn lock_slowpath() {}";
@@ -259,12 +254,7 @@ mod tests {
             (no_wait_is_written_by_hand, PATH, "a.cond_load(Relaxed, |a| a == 0);", &[]),
             (no_wait_is_written_by_hand, PATH, delay, &[2]),
             (no_wait_is_written_by_hand, "crates/core/src/queue/mod.rs", delay, &[]),
-            (
-                no_wait_is_written_by_hand,
-                PATH,
-                "while a {\n    match b {\n        _ => P::delay(6),\n    }\n}",
-                &[3],
-            ),
+            (no_wait_is_written_by_hand, PATH, deep, &[3]),
             (no_wait_is_written_by_hand, PATH, pause, &[]),
             (slow_paths_are_cold, PATH, "#[inline]\nfn lock_slowpath() {}", &[2]),
             (slow_paths_are_cold, PATH, "#[cold]\nfn lock_slow() {}", &[2]),

@@ -55,10 +55,9 @@ const RULES: &[Rule] = &[
 /// there are no errors.
 pub fn run(root: &Path, errors_only: bool) -> bool {
     let sources = files::read_all(root);
-    let findings: Vec<_> = sources
-        .iter()
-        .flat_map(|source| RULES.iter().flat_map(|rule| rule(source, &sources)))
-        .collect();
+    let of = |source| RULES.iter().map(move |rule| (rule, source));
+    let rules = sources.iter().flat_map(of);
+    let findings: Vec<_> = rules.flat_map(|(rule, source)| rule(source, &sources)).collect();
     let (report, errors) = report(&findings, errors_only);
     let warnings = findings.len() - errors;
     eprint!("{report}");

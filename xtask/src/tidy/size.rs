@@ -3,21 +3,15 @@
 use super::code::words;
 use super::{Finding, Source};
 
+/// How many lines are good, and how many there may be.
+type Limits = (usize, usize);
 /// A file is one idea.
-const FILE_LINES_GOOD: usize = 400;
-const FILE_LINES_MAX: usize = 600;
+const FILE_LINES: Limits = (400, 600);
 /// A function fits on a screen.
-const FUNCTION_LINES_GOOD: usize = 50;
-const FUNCTION_LINES_MAX: usize = 70;
+const FUNCTION_LINES: Limits = (50, 70);
 
-fn judge(
-    source: &Source,
-    line: usize,
-    what: &str,
-    lines: usize,
-    good: usize,
-    max: usize,
-) -> Vec<Finding> {
+fn judge(source: &Source, line: usize, what: &str, lines: usize, limits: Limits) -> Vec<Finding> {
+    let (good, max) = limits;
     if lines > max {
         vec![source.finding(line, format!("{what} has {lines} lines, at most {max}"))]
     } else if lines > good {
@@ -33,7 +27,7 @@ pub fn files_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
         return Vec::new();
     }
     let lines = source.text.lines().count();
-    judge(source, 1, "the file", lines, FILE_LINES_GOOD, FILE_LINES_MAX)
+    judge(source, 1, "the file", lines, FILE_LINES)
 }
 
 /// Functions have at most 70 lines, better 50.
@@ -41,7 +35,7 @@ pub fn functions_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
     let functions = functions(&source.code().lines);
     let judged = functions.iter().flat_map(|function| {
         let what = format!("`{}`", function.name);
-        judge(source, function.line, &what, function.lines, FUNCTION_LINES_GOOD, FUNCTION_LINES_MAX)
+        judge(source, function.line, &what, function.lines, FUNCTION_LINES)
     });
     judged.collect()
 }
@@ -113,14 +107,8 @@ mod tests {
         };
         assert!(function(50).is_empty());
         assert!(function(51)[0].is_warning);
-        assert_eq!(
-            function(71)[0],
-            Finding {
-                path: "a.rs".into(),
-                line: 4,
-                message: "`long` has 71 lines, at most 70".into(),
-                is_warning: false,
-            }
-        );
+        let Finding { line, message, is_warning, .. } = &function(71)[0];
+        let expected = (&4, "`long` has 71 lines, at most 70", &false);
+        assert_eq!((line, message.as_str(), is_warning), expected);
     }
 }

@@ -55,19 +55,13 @@ pub fn every_static_says_what_a_child_finds(source: &Source, all: &[Source]) -> 
             all.iter().filter(|it| it.is_rust()).flat_map(statics).collect();
         let is_stale = |(name, _): &(&String, &usize)| !statics.contains_key(*name);
         let message = |name| format!("`{name}` is no static: delete its row");
-        return rows
-            .iter()
-            .filter(is_stale)
-            .map(|(name, at)| source.finding(*at, message(name)))
-            .collect();
+        let stale = rows.iter().filter(is_stale);
+        return stale.map(|(name, at)| source.finding(*at, message(name))).collect();
     }
     let lacks = |(name, _): &(String, usize)| source.is_rust() && !rows.contains_key(name);
     let message = |name| format!("say in {TABLE} what a forked child finds in `{name}`");
-    statics(source)
-        .into_iter()
-        .filter(lacks)
-        .map(|(name, at)| source.finding(at, message(name)))
-        .collect()
+    let bare = statics(source).into_iter().filter(lacks);
+    bare.map(|(name, at)| source.finding(at, message(name))).collect()
 }
 
 #[cfg(test)]

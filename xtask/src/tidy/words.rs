@@ -66,12 +66,8 @@ pub fn nothing_depends_on_the_machine_it_was_written_on(
             line.match_indices(home).any(|(at, _)| starts_path(at))
         })
     };
-    bad_lines(
-        source,
-        source.text.lines(),
-        has_path,
-        "a path of one machine; write it relative to the repository",
-    )
+    let message = "a path of one machine; write it relative to the repository";
+    bad_lines(source, source.text.lines(), has_path, message)
 }
 
 /// No merge is half done.
