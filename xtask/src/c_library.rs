@@ -78,8 +78,7 @@ fn link_static(
     built: &Path,
     library: &Path,
 ) -> Result<(), String> {
-    let (all, object, list) =
-        (built.join("all.o"), built.join("lockwright.o"), built.join("names"));
+    let [all, object, list] = ["all.o", "lockwright.o", "names"].map(|name| built.join(name));
     let mut cc = cc();
     cc.args(["-r", "-nostdlib", "-Wl,--gc-sections"]);
     cc.args(names.iter().map(|name| format!("-Wl,--undefined={name}")));
@@ -104,9 +103,8 @@ fn tool(variable: &str, name: &str) -> Command {
 /// The names in a list of versions.
 fn exported(map: &str) -> Vec<String> {
     let names = map.lines().map(str::trim).filter_map(|line| line.strip_suffix(';'));
-    let is_name =
-        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    names.filter(is_name).map(str::to_owned).collect()
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    names.filter(|it| it.bytes().all(is_of_name)).map(str::to_owned).collect()
 }
 
 /// Makes the link to the library anew.

@@ -68,11 +68,8 @@ fn recorded(name: &'static str, seconds_max: u64, command: &[&str], scope: Scope
 fn lock_apis() -> Stage {
     let all = "std,lock_api_05,arc_lock,serde";
     let test = ["cargo", "test", "--package", "lockwright-catalog", "--features", all];
-    Stage::command(
-        "lock-apis",
-        300,
-        &[&test[..], &["--test", "it", "--", "statics", "forwarded"]].concat(),
-    )
+    let test = [&test[..], &["--test", "it", "--", "statics", "forwarded"]].concat();
+    Stage::command("lock-apis", 300, &test)
 }
 
 /// The package with the interface of parking_lot, which is not in the workspace. `cargo xtask peer-tests` runs it.

@@ -112,10 +112,8 @@ mod tests {
             std::fs::write(root.join(PICTURE), &picture).expect("it can be written");
         }
         let committed = std::fs::read_to_string(root.join(PICTURE)).unwrap_or_default();
-        assert!(
-            committed == picture,
-            "{PICTURE} is old: LOCKWRIGHT_DRAW=1 cargo test -p xtask picture"
-        );
+        let draw = "LOCKWRIGHT_DRAW=1 cargo test -p xtask picture";
+        assert!(committed == picture, "{PICTURE} is old: {draw}");
     }
 
     #[test]

@@ -63,11 +63,8 @@ mod tests {
             std::fs::write(folder.join(&name), "old").unwrap();
             let result = write_anew(&folder, &name, command);
             let text = std::fs::read_to_string(folder.join(&name)).ok();
-            assert_eq!(
-                (result.is_ok(), text.as_deref()),
-                (expected.is_some(), expected),
-                "{command}"
-            );
+            assert_eq!(text.as_deref(), expected, "{command}");
+            assert_eq!(result.is_ok(), expected.is_some(), "{command}");
         }
     }
 }

@@ -112,14 +112,10 @@ mod tests {
         let is_test = source.path.ends_with("tests.rs");
         let product = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let depth = Path::new(&source.path).components().count() - 3;
-        product
-            .split("include_str!(")
-            .skip(if is_test { usize::MAX } else { 1 })
-            .filter_map(|rest| rest.split('"').nth(1))
-            .map(|path| {
-                let up = |it: &Component<'_>| matches!(it, Component::ParentDir);
-                (path.to_string(), Path::new(path).components().filter(up).count() <= depth)
-            })
-            .collect()
+        let included = product.split("include_str!(").skip(if is_test { usize::MAX } else { 1 });
+        let up = |it: &Component<'_>| matches!(it, Component::ParentDir);
+        let is_inside = |path| Path::new(path).components().filter(up).count() <= depth;
+        let paths = included.filter_map(|rest| rest.split('"').nth(1));
+        paths.map(|path| (path.to_string(), is_inside(path))).collect()
     }
 }

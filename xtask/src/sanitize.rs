@@ -28,10 +28,8 @@ pub const MIRI_SEEDS: &str = "0..4";
 pub fn miri() -> Vec<Stage> {
     let flags = format!("-Zmiri-disable-isolation -Zmiri-many-seeds={MIRI_SEEDS}");
     let of = |stage: Stage| {
-        stage
-            .with_env("MIRIFLAGS", flags.clone())
-            .with_env("CARGO_TARGET_DIR", "target/miri")
-            .needing(MIRI)
+        let stage = stage.with_env("MIRIFLAGS", flags.clone()).needing(MIRI);
+        stage.with_env("CARGO_TARGET_DIR", "target/miri")
     };
     let test = |name, what: &[&str]| {
         of(Stage::command(name, 1800, &[&["cargo", "+nightly", "miri", "test"], what].concat()))

@@ -129,12 +129,11 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
         let start = Instant::now();
         let verdict = stage.run(limit.saturating_sub(begin.elapsed()));
         let took = start.elapsed();
+        let seconds = took.as_secs_f64();
         match &verdict {
-            Verdict::Green => {
-                eprintln!("== {}: green after {:.1} s", stage.name, took.as_secs_f64())
-            }
+            Verdict::Green => eprintln!("== {}: green after {seconds:.1} s", stage.name),
             Verdict::Red(reason) => {
-                eprintln!("== {}: RED after {:.1} s: {reason}", stage.name, took.as_secs_f64());
+                eprintln!("== {}: RED after {seconds:.1} s: {reason}", stage.name);
                 eprintln!("== to reproduce: {}", stage.shown());
             }
             Verdict::Missing(get) => {

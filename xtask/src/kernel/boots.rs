@@ -104,11 +104,8 @@ pub fn of(request: &Request) -> Vec<Boot> {
         boot("4 CPUs, parallel", PARALLEL, amounts_in_parallel),
     ];
     if request.replace.is_none() {
-        boots.push(laws(
-            "the laws, 4 CPUs, parallel",
-            PARALLEL,
-            if request.quick { 5 } else { 50 },
-        ));
+        let times = if request.quick { 5 } else { 50 };
+        boots.push(laws("the laws, 4 CPUs, parallel", PARALLEL, times));
         boots.extend(controls());
         if !request.quick {
             boots.push(laws("the laws, 8 CPUs, one thread", ONE_THREAD, 200));

@@ -52,11 +52,8 @@ fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {
         command.arg("-object").arg(memory).arg("-numa").arg(of_node);
     }
     command.args(["-nodefaults", "-display", "none", "-no-reboot"]);
-    command
-        .arg("-kernel")
-        .arg(&debian.image)
-        .arg("-initrd")
-        .arg(folder.join(folder_of(boot.variant)).join("initial-files"));
+    let initial = folder.join(folder_of(boot.variant)).join("initial-files");
+    command.arg("-kernel").arg(&debian.image).arg("-initrd").arg(initial);
     let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words.join(" "));
     command.arg("-append").arg(words).stdin(std::process::Stdio::null());
     command

@@ -227,9 +227,7 @@ fn answer(check: &Check, output: Result<Printed, Stopped>) -> Result<Vec<Said>, 
                 Ok(vec![check.said(Some(format!("the test {late}")))])
             }
             Err(stopped) => Err(format!("{check} {stopped}")),
-            Ok(output) => {
-                answer_of_test(check, output.status.success(), &(output.out + &output.err))
-            }
+            Ok(it) => answer_of_test(check, it.status.success(), &(it.out + &it.err)),
         };
     }
     let printed = printed_by(check, output)?;
@@ -242,9 +240,7 @@ fn answer(check: &Check, output: Result<Printed, Stopped>) -> Result<Vec<Said>, 
         names.iter().any(|(said, asked)| !asked.is_empty() && said != asked)
     };
     match said.iter().find(|it| is_other(it)) {
-        Some(other) => {
-            Err(format!("{check} was answered about {} of {}", other.client, other.lock))
-        }
+        Some(it) => Err(format!("{check} was answered about {} of {}", it.client, it.lock)),
         None => Ok(said),
     }
 }

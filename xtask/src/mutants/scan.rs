@@ -103,10 +103,8 @@ pub fn scan(source: &Source, all: &[Source]) -> (Vec<Site>, Vec<String>) {
             continue;
         }
         let code = source.text.lines().nth(line - 1).unwrap_or_default().trim().to_string();
-        let ids: Vec<_> = ids_in_comment(source, line - 1)
-            .into_iter()
-            .filter(|id| has_id_in_table(source, all, id))
-            .collect();
+        let mut ids = ids_in_comment(source, line - 1);
+        ids.retain(|id| has_id_in_table(source, all, id));
         let site = Site { path: source.path.clone(), line, code, ids, now, of, span };
         if site.ids.is_empty() {
             let (place, now) = (site.place(), &site.now);

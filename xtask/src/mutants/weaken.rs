@@ -48,19 +48,13 @@ fn known(only: &str) -> Result<String, String> {
 /// # Errors
 /// A sentence that says what cannot be done.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let all = files::read_all(root);
+    let (all, options) = (files::read_all(root), &request.options);
     let sites = sites(&all)?;
     let text_search: usize = lock_files(&all).map(count_in_lines).sum();
-    say(
-        &request.options.json,
-        &format!("sites: {}; a plain text search finds {text_search}", sites.len()),
-    );
+    say(&options.json, &format!("sites: {}; a plain text search finds {text_search}", sites.len()));
     if text_search != sites.len() {
-        return Err(
-            "the two counts differ, because a site is in a comment, a literal or a form that \
-                    one of them does not see; write it in another way"
-                .into(),
-        );
+        let why = "a site is in a comment, a literal or a form that one of them does not see";
+        return Err(format!("the two counts differ, because {why}; write it in another way"));
     }
     let survivors = survivors::read(root)?;
     if let Some(survivor) = survivors.iter().find(|survivor| survivor.fits(&sites) > 1) {
@@ -72,7 +66,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         let only = request.only.as_deref().unwrap_or_default();
         return Err(format!("no ordering is at `{only}`; name a file, or a file and a line"));
     }
-    let outcome = engine::run(root, ("weaken", &all), mutants, Vec::new(), &request.options)?;
+    let outcome = engine::run(root, ("weaken", &all), mutants, Vec::new(), options)?;
     let Some(outcome) = outcome else { return Ok(true) };
     let count = |verdict| outcome.count(verdict);
     let summary = format!(
@@ -83,19 +77,19 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         count(Verdict::NotRun),
         count(Verdict::Survived)
     );
-    say(&request.options.json, &summary);
+    say(&options.json, &summary);
     let document = json!({
-        "schema": "lockwright.weaken/1", "bounds": request.options.bounds(), "sites": sites.len(),
+        "schema": "lockwright.weaken/1", "bounds": options.bounds(), "sites": sites.len(),
         "text_search": text_search, "mutants": outcome.reports("held"),
     });
-    output::write(&request.options.json, &document)?;
+    output::write(&options.json, &document)?;
     let stale = stale(&survivors, &sites, &outcome);
     for survivor in &stale {
         let name = survivor.name();
         let what = "the ordering is gone, or a check kills the mutant; delete the entry";
-        say(&request.options.json, &format!("{}: {name}: {what}", survivors::FILE));
+        say(&options.json, &format!("{}: {name}: {what}", survivors::FILE));
     }
-    let needs_all = request.options.full && request.checker.is_none();
+    let needs_all = options.full && request.checker.is_none();
     let is_complete = !needs_all || count(Verdict::NotRun) == 0;
     Ok(stale.is_empty() && count(Verdict::Survived) == 0 && is_complete)
 }
@@ -168,16 +162,11 @@ fn item(site: &Site, checker: Checker, in_file: usize, becomes: &str) -> Item<'s
         Checker::Loom(locks) => locks.to_vec(),
         Checker::Miri(_) | Checker::Nobody => Vec::new(),
     };
-    let files = [
-        "crates/model/src/",
-        "crates/clients/src/",
-        "crates/conformance/src/",
-        "xtask/src/mutants/",
-    ];
-    let files = files.map(str::to_string).into_iter().chain([site.path.clone()]).collect();
+    let crates = ["model", "clients", "conformance"].map(|name| format!("crates/{name}/src/"));
+    let files = crates.into_iter().chain(["xtask/src/mutants/".into(), site.path.clone()]);
     let file = below_sources(&site.path).unwrap_or_default();
     let name = format!("mutant {file} {in_file} {becomes}");
-    Item { name, locks: Some(locks), files, text: String::new() }
+    Item { name, locks: Some(locks), files: files.collect(), text: String::new() }
 }
 
 /// The entries of the list that are not mutants that survive: those of sites that are gone, and

@@ -158,8 +158,6 @@ mod tests {
     #[test]
     fn a_line_that_is_not_printed_is_named() {
         assert_eq!(has_printed("one  1\ntwo  2  \n", &["two  2"]), Ok(()));
-        assert!(
-            has_printed("one  1\n", &["one  2"]).is_err_and(|said| said.starts_with("`one  2`"))
-        );
+        assert!(has_printed("one  1\n", &["one  2"]).is_err_and(|it| it.starts_with("`one  2`")));
     }
 }

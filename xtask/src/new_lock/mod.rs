@@ -131,10 +131,8 @@ mod tests {
     #[test]
     fn a_name_is_that_of_a_lock_a_module_and_a_type() {
         let NewLock { name, module, type_name } = NewLock::called("polite-fair2").expect("a name");
-        assert_eq!(
-            [&name, &module, &type_name],
-            ["polite-fair2", "polite_fair2", "PoliteFair2Lock"]
-        );
+        let names = [&*name, &module, &type_name];
+        assert_eq!(names, ["polite-fair2", "polite_fair2", "PoliteFair2Lock"]);
         for wrong in ["", "Polite", "polite_fair", "-polite", "polite-", "2polite", "pö"] {
             let said = NewLock::called(wrong).err().expect("no such name");
             assert!(said.contains("polite"), "{said}");

@@ -191,20 +191,12 @@ fn one(line: &[String], library: Option<(&Path, &str)>) -> Result<Took, String> 
     let output = limit::output_within(&mut with(&timed, library), LIMIT);
     let output = output.map_err(|why| format!("{}: {why}", line[0]))?;
     let text = output.err;
-    let numbers: Vec<f64> = text
-        .lines()
-        .next_back()
-        .into_iter()
-        .flat_map(|line| line.split(' ').filter_map(|word| word.parse().ok()))
-        .collect();
-    match numbers[..] {
-        [wall_s, cpu_s, switches] if output.status.success() => {
-            Ok(Took { wall_s, cpu_s, switches })
-        }
-        _ => {
-            Err(format!("{} failed after {:.1} s: {text}", line[0], began.elapsed().as_secs_f64()))
-        }
+    let words = text.lines().next_back().unwrap_or_default().split(' ');
+    let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+    if let ([wall_s, cpu_s, switches], true) = (&numbers[..], output.status.success()) {
+        return Ok(Took { wall_s: *wall_s, cpu_s: *cpu_s, switches: *switches });
     }
+    Err(format!("{} failed after {:.1} s: {text}", line[0], began.elapsed().as_secs_f64()))
 }
 
 /// Runs its arguments, and says what that took.

@@ -70,13 +70,8 @@ unreached in claim no_head_sleeps_for_ever
 
     #[test]
     fn a_search_is_read_and_what_it_left_out() {
-        let expected = Said {
-            error: None,
-            states: 13_706_667,
-            depth: 1_361_583,
-            gap: None,
-            unreached: Some(12),
-        };
+        let (states, depth) = (13_706_667, 1_361_583);
+        let expected = Said { error: None, states, depth, gap: None, unreached: Some(12) };
         assert_eq!(Said::of(COMPLETE), Some(expected));
         for gap in GAPS {
             let said = Said::of(&format!("error: {gap}\n{COMPLETE}")).expect("a report");

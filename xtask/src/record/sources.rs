@@ -177,11 +177,10 @@ fn modules_of_client<'a>(client: &Source, tree: &Tree<'a>) -> BTreeSet<&'a str> 
     let is_of_locks = |it: &String| LIBRARIES.contains(&&**it);
     let of_locks = imported.filter(|it| it.path.first().is_some_and(is_of_locks));
     let places = of_locks.map(|import| tree.resolve(0, &import.path));
+    let of_file = |at| module_of(&tree.file(at).path);
     let module = |place| match place {
         Place::Outside => None,
-        Place::Item(at) | Place::Module(at) | Place::Inside(at) => {
-            Some(module_of(&tree.file(at).path))
-        }
+        Place::Item(at) | Place::Module(at) | Place::Inside(at) => Some(of_file(at)),
     };
     places.filter_map(module).collect()
 }

@@ -39,9 +39,7 @@ pub fn run(root: &Path, rounds: usize) -> Result<bool, String> {
             add(&mut times, side, &once(&programs[side])?)?;
         }
     }
-    println!(
-        "speed with Lockwright's locks, as a part of that with parking_lot's, of {rounds} rounds:"
-    );
+    println!("speed with Lockwright's locks, as a part of parking_lot's, of {rounds} rounds:");
     for (name, times) in &times {
         println!("{}", line(name, times, rounds)?);
     }
@@ -110,9 +108,8 @@ mod tests {
             add(&mut all, 1, "spawn many 1.0\nyield 1.0\n").expect("lines");
         }
         let text = line("spawn many", &all["spawn many"], 6).expect("six rounds");
-        assert!(
-            text.contains(" 0.500, 95 % interval 0.500 to 0.500 (2.00 ms, parking_lot 1.00 ms)")
-        );
+        let half = " 0.500, 95 % interval 0.500 to 0.500 (2.00 ms, parking_lot 1.00 ms)";
+        assert!(text.contains(half));
         assert!(line("yield", &all["yield"], 7).is_err());
         assert!(add(&mut all, 0, "yield").is_err());
     }

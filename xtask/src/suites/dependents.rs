@@ -29,10 +29,8 @@ pub fn run(root: &Path, only: Option<&str>, without_patch: bool) -> Result<bool,
         let row = copy.row;
         eprintln!("dependents: {}: {}", row.shown(), row.command());
         // What keeps one crate from running is no reason to leave out the next ones.
-        let (line, of_row) = copy
-            .check()
-            .and_then(|()| copy.test())
-            .unwrap_or_else(|why| (format!("{}: not run to its end", row.shown()), vec![why]));
+        let not_run = |why| (format!("{}: not run to its end", row.shown()), vec![why]);
+        let (line, of_row) = copy.check().and_then(|()| copy.test()).unwrap_or_else(not_run);
         eprintln!("dependents: {line}");
         lines.push(line);
         lines.extend(row.notes());

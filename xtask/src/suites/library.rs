@@ -51,9 +51,7 @@ pub fn run(
     print!("{}{}", runs::summary(&measured), suite.left_out_text());
     let twins: usize = files.iter().map(TestFile::twins).sum();
     if twins > 0 {
-        println!(
-            "{twins} more are about locks with poisoning; the same tests of locks without have run."
-        );
+        println!("{twins} more are about locks with poisoning; the same tests of others have run.");
     }
     if !examples.is_empty() && only.is_empty() {
         println!("\nexamples of the documentation: {}", package::run_examples(root, &suite)?);

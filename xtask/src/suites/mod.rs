@@ -130,9 +130,7 @@ fn std_source(root: &Path, library: Option<&Path>) -> Result<Option<PathBuf>, St
     match (folder.is_dir(), library) {
         (true, _) => Ok(Some(folder)),
         (false, None) => Ok(None),
-        (false, Some(_)) => {
-            Err(format!("{} is not there; give the folder `library`", folder.display()))
-        }
+        (false, Some(_)) => Err(format!("{folder:?} is not there; give the folder `library`")),
     }
 }
 

@@ -174,10 +174,8 @@ mod tests {
     #[test]
     fn a_line_has_the_verdicts_the_medians_and_the_ratio() {
         let mut test = measured(&[150, 100], &[100]);
-        assert_eq!(
-            test.line(),
-            "mutex::a: passed   150 ms, parking_lot passed   100 ms, ratio 1.50 slow"
-        );
+        let slow = "mutex::a: passed   150 ms, parking_lot passed   100 ms, ratio 1.50 slow";
+        assert_eq!(test.line(), slow);
         test.ours.failures.push("why".into());
         assert!(test.line().starts_with("mutex::a: FAILED 1 of 3   150 ms, "));
         let text = summary(&[test]);
@@ -197,11 +195,8 @@ mod tests {
         assert!(!run("exit 0", TIME_MAX));
         assert!(!run("sleep 60", Duration::from_millis(100)));
         assert!(!run("echo why; kill -9 $$", TIME_MAX));
-        let why = [
-            "why\n",
-            "it was still running after 0.1 s",
-            "why\nit was ended by a signal: 9 (SIGKILL)\n",
-        ];
+        let killed = "why\nit was ended by a signal: 9 (SIGKILL)\n";
+        let why = ["why\n", "it was still running after 0.1 s", killed];
         assert_eq!(measured.ours.failures, why);
         assert_eq!(measured.ours.times.len(), 2);
         assert_eq!(measured.line(), "mutex::a: FAILED");

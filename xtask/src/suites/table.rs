@@ -136,9 +136,7 @@ impl Suite {
     pub fn left_out_text(&self) -> String {
         let line = |LeftOut { file, test, needs, expects }: &LeftOut| match (needs, expects) {
             (_, Some(expects)) => format!("  {file} {test}: expects {expects}\n"),
-            (needs, None) => {
-                format!("  {file} {test}: needs `{}`\n", needs.as_deref().unwrap_or(""))
-            }
+            (it, None) => format!("  {file} {test}: needs `{}`\n", it.as_deref().unwrap_or("")),
         };
         let lines: String = self.left_out.iter().map(line).collect();
         format!("\n{} tests are left out:\n{lines}", self.left_out.len())
