@@ -1,14 +1,11 @@
 //! Clients of the barrier: threads that meet again and again, and more threads than take part.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::barrier::RawBarrier;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
-
-/// What [`Meetings`] is selected by.
-pub const MEET: &str = "barrier-meet";
 
 /// Each thread writes a note, meets the others, reads their notes, and meets them again before it writes the next one.
 /// One of them is the leader, each time.
@@ -34,16 +31,14 @@ impl<P: Platform> Meetings<P> {
 }
 
 impl<P: Platform> Client for Meetings<P> {
-    const NAME: &'static str = MEET;
+    const NAME: &'static str = "barrier-meet";
 
     fn new(threads: usize) -> Self {
         let notes = core::array::from_fn(|_| Guarded::new(0));
         let leaders = AtomicU32::new(0);
         Self { barrier: RawBarrier::new(), notes, leaders, threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 1..=self.rounds {
             if let Some(note) = self.notes.get(thread) {
@@ -64,9 +59,6 @@ impl<P: Platform> Client for Meetings<P> {
     }
 }
 
-/// What [`Groups`] is selected by.
-pub const GROUPS: &str = "barrier-groups";
-
 /// Two threads take part, and there are more: they go on in pairs. A thread without a partner does nothing. No thread
 /// goes on before its pair is complete.
 pub struct Groups<P: Platform> {
@@ -82,13 +74,12 @@ pub struct Groups<P: Platform> {
 const PAIR: u32 = 2;
 
 impl<P: Platform> Client for Groups<P> {
-    const NAME: &'static str = GROUPS;
+    const NAME: &'static str = "barrier-groups";
 
     fn new(threads: usize) -> Self {
         let [came, went, leaders] = [(); 3].map(|()| AtomicU32::new(0));
         Self { barrier: RawBarrier::new(), came, went, leaders, threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let has_partner = thread + 1 < self.threads || !thread.is_multiple_of(2);
         if !has_partner {

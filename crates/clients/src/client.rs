@@ -13,8 +13,10 @@ pub trait Client: Send + Sync + Sized + 'static {
     /// Fresh state for `threads` threads.
     fn new(threads: usize) -> Self;
     /// How often each thread repeats its operation on machines that run, as opposed to check:
-    /// the checkers want 1.
-    fn set_rounds(&mut self, rounds: u32);
+    /// the checkers want 1. A client that does it once has no use for this.
+    fn set_rounds(&mut self, rounds: u32) {
+        let _ = rounds;
+    }
     /// What thread `thread` does.
     fn body(&self, thread: usize);
     /// True if signals may interrupt its threads, on platforms that have signals.
@@ -36,6 +38,16 @@ pub trait Client: Send + Sync + Sized + 'static {
     /// What must hold when all threads are done.
     fn finish(&self);
 }
+
+/// [`Client::set_rounds`] of a client with a field for this.
+macro_rules! has_rounds {
+    () => {
+        fn set_rounds(&mut self, rounds: u32) {
+            self.rounds = rounds;
+        }
+    };
+}
+pub(crate) use has_rounds;
 
 /// A client of any type, with its threads' part of [`Client`].
 pub trait AnyClient: Send + Sync {

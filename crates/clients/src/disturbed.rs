@@ -1,19 +1,18 @@
 //! The list of clients for platforms on which signals interrupt threads and threads fork. On other platforms they are
 //! like other clients.
 
-use crate::ClientVisitor;
-use crate::fork::{self, GivesInChild, InChild, Notifies};
+use crate::fork::{ForkedPermits, GivesInChild, InChild, Notifies};
 use crate::handler::{
-    self, Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
+    Attempts, Deadlines, InHandler, Notified, PermitsInHandler, TimedAttempts, WithAttempts,
 };
 use crate::once::Calls;
-use crate::overlap::{self, AsOthers, ByTakingAll, ByUpgrading, ByWriting, Overlap};
-use crate::resilient::{self, ToldInHandler};
+use crate::overlap::{AsOthers, ByTakingAll, ByUpgrading, ByWriting, Overlap};
+use crate::resilient::ToldInHandler;
 use crate::seqlock::WholePairs;
-use crate::slots::{self, SlotsInChild};
+use crate::slots::{SLOTS, SlotsInChild};
 use crate::table::clients_of_types;
 use crate::upgrade::{GivesUpUpgrade, Upgrades};
-use crate::{once, seqlock, upgrade};
+use crate::{Client, ClientVisitor};
 use core::any::TypeId;
 use lockwright::linux::RawCnaMutex;
 use lockwright::mutex::{RawFairMutex, RawMutex};
@@ -29,75 +28,45 @@ use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 use lockwright_linux::qspinlock::{CnaSpinlock, HybridBounded, QSpinlock, cna};
 
 clients_of_types! { of_type, visit_of_type, P;
-    QSpinlock<P> {
-        handler::ATTEMPTS => InHandler<P, QSpinlock<P>, TimedAttempts>;
-        handler::DEADLINES => InHandler<P, QSpinlock<P>, Deadlines>;
-    }
-    CnaSpinlock<P> {
-        handler::ATTEMPTS => InHandler<P, CnaSpinlock<P>, TimedAttempts>;
-        handler::DEADLINES => InHandler<P, CnaSpinlock<P>, Deadlines>;
-    }
+    QSpinlock<P> { InHandler<P, QSpinlock<P>, TimedAttempts>, InHandler<P, QSpinlock<P>, Deadlines> }
+    CnaSpinlock<P> { InHandler<P, CnaSpinlock<P>, TimedAttempts>, InHandler<P, CnaSpinlock<P>, Deadlines> }
     CnaSpinlock<P, cna::V10, HybridBounded> {
-        handler::ATTEMPTS => InHandler<P, CnaSpinlock<P, cna::V10, HybridBounded>, Attempts>;
+        InHandler<P, CnaSpinlock<P, cna::V10, HybridBounded>, Attempts>,
     }
     RawResilientSpinLock<P, InPrograms> {
-        handler::ATTEMPTS => InHandler<P, RawResilientSpinLock<P, InPrograms>, TimedAttempts>;
-        resilient::IN_HANDLER => ToldInHandler<P, InPrograms>;
+        InHandler<P, RawResilientSpinLock<P, InPrograms>, TimedAttempts>, ToldInHandler<P, InPrograms>,
     }
-    RawQRwLock<P> { handler::ATTEMPTS => InHandler<P, RawQRwLock<P>, Attempts>; }
-    RawSeqLock<P, 2> {
-        handler::ATTEMPTS => InHandler<P, RawSeqLock<P, 2>, Attempts>;
-        seqlock::IN_HANDLER => WithAttempts<WholePairs<P>>;
-    }
-    OnceMutex<P> { once::IN_HANDLER => WithAttempts<Calls<P>>; }
+    RawQRwLock<P> { InHandler<P, RawQRwLock<P>, Attempts> }
+    RawSeqLock<P, 2> { InHandler<P, RawSeqLock<P, 2>, Attempts>, WithAttempts<WholePairs<P>> }
+    OnceMutex<P> { WithAttempts<Calls<P>> }
     // Its spinners cannot leave their queue, so a handler must not wait for what its thread waits for.
     RawMutex<P> {
-        handler::ATTEMPTS => InHandler<P, RawMutex<P>, TimedAttempts>;
-        handler::NOTIFIED => Notified<P>;
-        fork::FORK => InChild<P, RawMutex<P>>;
-        fork::FAIR => GivesInChild<P>;
-        overlap::MUTEX => Overlap<P, RawMutex<P>, AsOthers>;
-        fork::CONDVAR => Notifies<P>;
+        InHandler<P, RawMutex<P>, TimedAttempts>, Notified<P>, InChild<P, RawMutex<P>>, GivesInChild<P>,
+        Overlap<P, RawMutex<P>, AsOthers>, Notifies<P>,
     }
-    RawCnaMutex<P> { handler::ATTEMPTS => InHandler<P, RawCnaMutex<P>, TimedAttempts>; }
-    RawFairMutex<P> {
-        handler::ATTEMPTS => InHandler<P, RawFairMutex<P>, TimedAttempts>;
-        overlap::MUTEX => Overlap<P, RawFairMutex<P>, AsOthers>;
-    }
+    RawCnaMutex<P> { InHandler<P, RawCnaMutex<P>, TimedAttempts> }
+    RawFairMutex<P> { InHandler<P, RawFairMutex<P>, TimedAttempts>, Overlap<P, RawFairMutex<P>, AsOthers> }
     RawSemaphore<P, 1> {
-        handler::DEADLINES => InHandler<P, RawSemaphore<P, 1>, Deadlines>;
-        handler::PERMITS => PermitsInHandler<P>;
-        fork::FORK => InChild<P, RawSemaphore<P, 1>>;
-        fork::PERMITS => fork::ForkedPermits<P>;
-        overlap::PERMITS => Overlap<P, RawSemaphore<P, 2>, ByTakingAll>;
+        InHandler<P, RawSemaphore<P, 1>, Deadlines>, PermitsInHandler<P>, InChild<P, RawSemaphore<P, 1>>,
+        ForkedPermits<P>, Overlap<P, RawSemaphore<P, 2>, ByTakingAll>,
     }
     RawRwLock<P> {
-        handler::DEADLINES => InHandler<P, RawRwLock<P>, Deadlines>;
-        upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Barging>>;
-        upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Barging>>;
-        fork::FORK => InChild<P, RawRwLock<P>>;
-        overlap::WRITER => Overlap<P, RawRwLock<P>, ByWriting>;
-        overlap::UPGRADER => Overlap<P, RawRwLock<P>, ByUpgrading>;
+        InHandler<P, RawRwLock<P>, Deadlines>, WithAttempts<Upgrades<P, Barging>>,
+        WithAttempts<GivesUpUpgrade<P, Barging>>, InChild<P, RawRwLock<P>>,
+        Overlap<P, RawRwLock<P>, ByWriting>, Overlap<P, RawRwLock<P>, ByUpgrading>,
     }
     RawRwLock<P, Fair> {
-        handler::DEADLINES => InHandler<P, RawRwLock<P, Fair>, Deadlines>;
-        upgrade::IN_HANDLER => WithAttempts<Upgrades<P, Fair>>;
-        upgrade::GIVES_UP_IN_HANDLER => WithAttempts<GivesUpUpgrade<P, Fair>>;
-        fork::FORK => InChild<P, RawRwLock<P, Fair>>;
-        overlap::WRITER => Overlap<P, RawRwLock<P, Fair>, ByWriting>;
-        overlap::UPGRADER => Overlap<P, RawRwLock<P, Fair>, ByUpgrading>;
+        InHandler<P, RawRwLock<P, Fair>, Deadlines>, WithAttempts<Upgrades<P, Fair>>,
+        WithAttempts<GivesUpUpgrade<P, Fair>>, InChild<P, RawRwLock<P, Fair>>,
+        Overlap<P, RawRwLock<P, Fair>, ByWriting>, Overlap<P, RawRwLock<P, Fair>, ByUpgrading>,
     }
     RawPercpuRwLock<P> {
-        handler::DEADLINES => InHandler<P, RawPercpuRwLock<P>, Deadlines>;
-        fork::FORK => InChild<P, RawPercpuRwLock<P>>;
-        overlap::WRITER => Overlap<P, RawPercpuRwLock<P>, ByWriting>;
-        slots::SLOTS => SlotsInChild<P>;
+        InHandler<P, RawPercpuRwLock<P>, Deadlines>, InChild<P, RawPercpuRwLock<P>>,
+        Overlap<P, RawPercpuRwLock<P>, ByWriting>, SlotsInChild<P>,
     }
     InSlots<P> {
-        handler::ATTEMPTS => InHandler<P, InSlots<P>, Attempts>;
-        handler::DEADLINES => InHandler<P, InSlots<P>, Deadlines>;
-        fork::FORK => InChild<P, InSlots<P>>;
-        overlap::WRITER => Overlap<P, InSlots<P>, ByWriting>;
+        InHandler<P, InSlots<P>, Attempts>, InHandler<P, InSlots<P>, Deadlines>, InChild<P, InSlots<P>>,
+        Overlap<P, InSlots<P>, ByWriting>,
     }
 }
 
@@ -118,24 +87,24 @@ pub fn visit_disturbed<P: Platform, V: ClientVisitor>(
 /// The names of all of them.
 pub fn disturbed_clients() -> &'static [&'static str] {
     &[
-        handler::ATTEMPTS,
-        handler::DEADLINES,
-        handler::PERMITS,
-        handler::NOTIFIED,
-        once::IN_HANDLER,
-        seqlock::IN_HANDLER,
-        upgrade::IN_HANDLER,
-        upgrade::GIVES_UP_IN_HANDLER,
-        resilient::IN_HANDLER,
-        fork::FORK,
-        fork::FAIR,
-        fork::CONDVAR,
-        fork::PERMITS,
-        slots::SLOTS,
-        overlap::WRITER,
-        overlap::UPGRADER,
-        overlap::MUTEX,
-        overlap::PERMITS,
+        "handler",
+        "handler-timed",
+        "semaphore-handler",
+        "condvar-handler",
+        "once-call-handler",
+        "seqlock-pair-handler",
+        "rwlock-upgrade-handler",
+        "rwlock-upgrade-timed-handler",
+        "resilient-handler",
+        "fork",
+        "mutex-fork",
+        "condvar-fork",
+        "semaphore-fork",
+        SLOTS,
+        "rwlock-overlap",
+        "rwlock-overlap-upgrade",
+        "mutex-overlap",
+        "semaphore-overlap",
     ]
 }
 
@@ -196,7 +165,7 @@ mod tests {
                 continue;
             };
             let row = lockwright_catalog::registry::find(lock).expect("a lock");
-            let handlers = [handler::ATTEMPTS, handler::DEADLINES, once::IN_HANDLER];
+            let handlers = ["handler", "handler-timed", "once-call-handler"];
             let has_handler = |client: &&str| handlers.contains(client);
             assert!(disturbed_clients_of::<Native>(row).iter().any(has_handler), "{name}");
         }

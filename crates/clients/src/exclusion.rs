@@ -1,6 +1,6 @@
 //! No two threads hold the lock at once, and an owner sees what the owner before it wrote.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
@@ -30,9 +30,7 @@ impl<P: Platform, L: RawLock> Client for MutualExclusion<P, L> {
         let (count, owners) = (Guarded::new(0), AtomicU64::new(0));
         Self { lock: L::new(), count, owners, threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, _thread: usize) {
         for _ in 0..self.rounds {
             self.lock.lock();

@@ -2,6 +2,7 @@
 //!
 //! On machines without forks the children never exist, and what is left are threads that take a lock in several ways.
 
+use crate::client::has_rounds;
 use crate::handler::{Asks, Deadlines, GiveUpAt, Way, drawn};
 use crate::shared::Twins;
 use crate::{BeginInChild, Client, Fork};
@@ -14,15 +15,6 @@ use lockwright_catalog::capabilities::TimedLock;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::{Atomic, Zeroed};
 use lockwright_core::raw::RawLock;
-
-/// What [`InChild`] is selected by.
-pub const FORK: &str = "fork";
-/// What [`Notifies`] is selected by.
-pub const CONDVAR: &str = "condvar-fork";
-/// What [`ForkedPermits`] is selected by.
-pub const PERMITS: &str = "semaphore-fork";
-/// What [`GivesInChild`] is selected by.
-pub const FAIR: &str = "mutex-fork";
 
 /// What a thread does with a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,14 +177,12 @@ impl<P: Platform, L: TimedLock> InChild<P, L> {
 }
 
 impl<P: Platform, L: TimedLock> Client for InChild<P, L> {
-    const NAME: &'static str = FORK;
+    const NAME: &'static str = "fork";
 
     fn new(threads: usize) -> Self {
         Self { watched: Watched::new(threads), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn set_fork(&mut self, fork: Fork) {
         self.watched.fork = fork;
     }
@@ -271,12 +261,11 @@ impl<P: Platform> Notifies<P> {
 }
 
 impl<P: Platform> Client for Notifies<P> {
-    const NAME: &'static str = CONDVAR;
+    const NAME: &'static str = "condvar-fork";
 
     fn new(threads: usize) -> Self {
         Self { watched: Watched::new(threads), changed: RawCondvar::new() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn set_fork(&mut self, fork: Fork) {
         self.watched.fork = fork;
     }
@@ -391,7 +380,7 @@ impl<P: Platform> GivesInChild<P> {
 }
 
 impl<P: Platform> Client for GivesInChild<P> {
-    const NAME: &'static str = FAIR;
+    const NAME: &'static str = "mutex-fork";
 
     fn new(threads: usize) -> Self {
         Self {
@@ -401,7 +390,6 @@ impl<P: Platform> Client for GivesInChild<P> {
             begin_in_child: || false,
         }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn set_fork(&mut self, fork: Fork) {
         self.watched.fork = fork;
     }
@@ -494,14 +482,13 @@ impl<P: Platform> ForkedPermits<P> {
 }
 
 impl<P: Platform> Client for ForkedPermits<P> {
-    const NAME: &'static str = PERMITS;
+    const NAME: &'static str = "semaphore-fork";
 
     fn new(threads: usize) -> Self {
         assert!(threads <= THREADS_MAX, "as many as there is room for");
         let taken = core::array::from_fn(|_| Zeroed::zeroed());
         Self { semaphore: RawSemaphore::with_permits(ALL), taken, fork: |_| false }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn set_fork(&mut self, fork: Fork) {
         self.fork = fork;
     }

@@ -7,9 +7,6 @@ use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
 
-/// What the client is selected by.
-pub const NAME: &str = "free";
-
 /// Objects on the heap, each with a lock and the number of its users. Each thread takes leave of
 /// each object under the object's lock; the last one frees it, while the one before may still be
 /// about to return from its unlock.
@@ -33,7 +30,7 @@ unsafe impl<P: Platform, L: RawLock> Send for Free<P, L> {}
 unsafe impl<P: Platform, L: RawLock> Sync for Free<P, L> {}
 
 impl<P: Platform, L: RawLock> Client for Free<P, L> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "free";
 
     fn new(threads: usize) -> Self {
         let mut client = Self { objects: Vec::new(), freed: AtomicU64::new(0), threads };

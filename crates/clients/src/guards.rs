@@ -1,10 +1,10 @@
 //! What becomes of a lock when its guards are given back in another order than taken, by another thread, or never.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::place::{TenantKind, TenantPlace};
 use crate::round::{hear, say};
 use crate::rwlock::ForPrograms;
-use crate::shared::Twins;
+use crate::shared::{Twins, WithTwins};
 use core::sync::atomic::Ordering::Release;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::{AtomicInt, Zeroed};
@@ -18,8 +18,7 @@ pub const MOVED: &str = "moved";
 ///
 /// For locks that do not care who gives them back.
 pub struct Moved<P: Platform, L> {
-    lock: L,
-    twins: Twins<P>,
+    object: WithTwins<P, L>,
     /// The last round in which the first thread has handed over what it took, ...
     passed: P::U32,
     /// ... and in which the second one has given it back.
@@ -30,21 +29,12 @@ pub struct Moved<P: Platform, L> {
 
 impl<P: Platform, L: RawLock> Moved<P, L> {
     fn take(&self, reads: bool) {
-        if reads { self.lock.lock_shared() } else { self.lock.lock() }
+        let lock = &self.object.lock;
+        if reads { lock.lock_shared() } else { lock.lock() }
     }
     /// For a thread that has the lock in this way, even if another thread took it.
     fn use_and_give_back(&self, reads: bool) {
-        if reads {
-            // SAFETY: the caller reads.
-            unsafe { self.twins.read_twice() };
-            // SAFETY: as above.
-            unsafe { self.lock.unlock_shared() };
-        } else {
-            // SAFETY: the caller owns the lock.
-            unsafe { self.twins.increment() };
-            // SAFETY: as above.
-            unsafe { self.lock.unlock() };
-        }
+        if reads { self.object.read_and_unlock() } else { self.object.write_and_unlock() }
     }
 }
 
@@ -53,17 +43,14 @@ impl<P: Platform, L: RawLock> Client for Moved<P, L> {
 
     fn new(threads: usize) -> Self {
         Self {
-            lock: L::new(),
-            twins: Twins::new(),
+            object: WithTwins::new(),
             passed: Zeroed::zeroed(),
             back: Zeroed::zeroed(),
             threads,
             rounds: 1,
         }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 1..=self.rounds {
             let reads = round.is_multiple_of(2);
@@ -92,8 +79,9 @@ impl<P: Platform, L: RawLock> Client for Moved<P, L> {
         }
     }
     fn finish(&self) {
-        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
-        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
+        let lock = &self.object.lock;
+        assert!(!lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(lock.try_lock(), "nobody holds the lock, and it cannot be taken");
         self.use_and_give_back(false);
     }
 }
@@ -108,7 +96,7 @@ const LOCKS: usize = 6;
 /// back in another order, which depends on thread and round. The others write under one lock after the other. A reader
 /// is in the way of writers as long as it reads.
 pub struct OutOfOrder<P: Platform, L> {
-    locks: [(L, Twins<P>); LOCKS],
+    objects: [WithTwins<P, L>; LOCKS],
     rounds: u32,
 }
 
@@ -116,42 +104,30 @@ impl<P: Platform, L: ForPrograms> Client for OutOfOrder<P, L> {
     const NAME: &'static str = OUT_OF_ORDER;
 
     fn new(_threads: usize) -> Self {
-        Self { locks: core::array::from_fn(|_| (L::new(), Twins::new())), rounds: 1 }
+        Self { objects: core::array::from_fn(|_| WithTwins::new()), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 0..self.rounds as usize {
             if thread.is_multiple_of(2) {
-                for (lock, twins) in &self.locks {
-                    lock.lock();
-                    // SAFETY: taken above.
-                    unsafe { twins.increment() };
-                    // SAFETY: as above.
-                    unsafe { lock.unlock() };
-                }
+                self.objects.iter().for_each(WithTwins::write);
                 continue;
             }
-            let again = self.locks.each_ref().map(|(lock, _)| {
+            let again = self.objects.each_ref().map(|WithTwins { lock, .. }| {
                 lock.lock_shared();
                 lock.try_lock_shared()
             });
             for turn in 0..LOCKS {
                 // 5 is prime to the number of locks, so each has its turn.
                 let at = (turn * 5 + thread + round) % LOCKS;
-                let (lock, twins) = &self.locks[at];
                 for _ in 0..=usize::from(again[at]) {
-                    // SAFETY: taken above, as often.
-                    unsafe { twins.read_twice() };
-                    // SAFETY: as above.
-                    unsafe { lock.unlock_shared() };
+                    self.objects[at].read_and_unlock();
                 }
             }
         }
     }
     fn finish(&self) {
-        for (lock, _) in &self.locks {
+        for WithTwins { lock, .. } in &self.objects {
             assert!(lock.try_lock(), "nobody holds the lock, and it cannot be taken");
             // SAFETY: taken above.
             unsafe { lock.unlock() };
@@ -233,9 +209,7 @@ impl<P: Platform, const KIND: usize> Client for Forgotten<P, KIND> {
             rounds: 1,
         }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 1..=self.rounds {
             if thread == 0 {

@@ -2,7 +2,7 @@
 //!
 //! On machines without signals the handlers never run, and what is left are threads that take a lock.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::mutex::Counter;
 use crate::shared::Twins;
 use core::marker::PhantomData;
@@ -13,11 +13,6 @@ use lockwright::semaphore::RawSemaphore;
 use lockwright_catalog::capabilities::TimedLock;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::RawLock;
-
-/// What [`InHandler`] with [`Attempts`] is selected by.
-pub const ATTEMPTS: &str = "handler";
-/// What it is selected by with [`Deadlines`].
-pub const DEADLINES: &str = "handler-timed";
 
 /// How a thread asks for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +75,7 @@ pub trait Asks<L>: Send + Sync + 'static {
 pub struct Attempts;
 
 impl<L: RawLock> Asks<L> for Attempts {
-    const NAME: &'static str = ATTEMPTS;
+    const NAME: &'static str = "handler";
     const UNTIL: &'static [GiveUpAt] = &[GiveUpAt::Attempt];
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
         if way.reads { lock.try_lock_shared() } else { lock.try_lock() }
@@ -94,7 +89,7 @@ const WITHIN_TIME: &[GiveUpAt] = &[GiveUpAt::Attempt, GiveUpAt::Past, GiveUpAt::
 pub struct TimedAttempts;
 
 impl<L: TimedLock> Asks<L> for TimedAttempts {
-    const NAME: &'static str = ATTEMPTS;
+    const NAME: &'static str = "handler";
     const UNTIL: &'static [GiveUpAt] = &[GiveUpAt::Attempt];
     const OWN: &'static [GiveUpAt] = WITHIN_TIME;
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
@@ -106,7 +101,7 @@ impl<L: TimedLock> Asks<L> for TimedAttempts {
 pub struct Deadlines;
 
 impl<L: TimedLock> Asks<L> for Deadlines {
-    const NAME: &'static str = DEADLINES;
+    const NAME: &'static str = "handler-timed";
     const UNTIL: &'static [GiveUpAt] = WITHIN_TIME;
     fn ask<P: Platform>(lock: &L, way: Way) -> bool {
         let deadline_ns = way.until.deadline_ns::<P>();
@@ -195,9 +190,7 @@ impl<P: Platform, L: RawLock, A: Asks<L>> Client for InHandler<P, L, A> {
         let (twins, holders) = (Twins::new(), Holders(AtomicI64::new(0)));
         Self { lock: L::new(), twins, holders, rounds: 1, _asks: PhantomData }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let reads = L::READERS_SHARE && thread % 2 == 1;
         for _ in 0..self.rounds {
@@ -266,9 +259,6 @@ impl<C: Attempted> Client for WithAttempts<C> {
     }
 }
 
-/// What [`PermitsInHandler`] is selected by.
-pub const PERMITS: &str = "semaphore-handler";
-
 /// Each thread takes a permit and makes one, its handler makes one and takes one if that is possible soon. So some
 /// thread can always go on, and in the end there are as many permits as were made and not taken.
 pub struct PermitsInHandler<P: Platform> {
@@ -290,16 +280,14 @@ impl<P: Platform> PermitsInHandler<P> {
 }
 
 impl<P: Platform> Client for PermitsInHandler<P> {
-    const NAME: &'static str = PERMITS;
+    const NAME: &'static str = "semaphore-handler";
     const HAS_HANDLER: bool = true;
 
     fn new(_threads: usize) -> Self {
         let expected = AtomicI64::new(1);
         Self { semaphore: RawSemaphore::with_permits(1), expected, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, _thread: usize) {
         for _ in 0..self.rounds {
             self.semaphore.acquire(1);
@@ -326,9 +314,6 @@ impl<P: Platform> Client for PermitsInHandler<P> {
     }
 }
 
-/// What [`Notified`] is selected by.
-pub const NOTIFIED: &str = "condvar-handler";
-
 /// The first thread makes a token for each other one and notifies; those wait for a token each. Their handlers notify
 /// as they like: still no thread waits for ever.
 pub struct Notified<P: Platform> {
@@ -338,13 +323,12 @@ pub struct Notified<P: Platform> {
 }
 
 impl<P: Platform> Client for Notified<P> {
-    const NAME: &'static str = NOTIFIED;
+    const NAME: &'static str = "condvar-handler";
     const HAS_HANDLER: bool = true;
 
     fn new(threads: usize) -> Self {
         Self { tokens: Counter::new(), changed: RawCondvar::new(), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let Self { tokens, changed, .. } = self;
         tokens.mutex.calm();
@@ -369,8 +353,6 @@ impl<P: Platform> Client for Notified<P> {
         }
     }
     fn finish(&self) {
-        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
-        self.tokens.unlock();
+        self.tokens.finish(0, "a token was made or lost");
     }
 }

@@ -1,5 +1,6 @@
 //! Clients of the hierarchical queued spinlock that begin where its threads queue by NUMA node.
 
+use crate::client::has_rounds;
 use crate::{Client, Migrate};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -52,9 +53,6 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
     }
 }
 
-/// What [`ByNode`] is selected by.
-pub const BY_NODE: &str = "hq-by-node";
-
 /// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start, or `IN_ORDER`
 /// at first. The first thread begins as the owner, so that all of them may queue at once.
 pub struct ByNode<P: Platform, F = HqPosted, const IN_ORDER: bool = false> {
@@ -64,14 +62,12 @@ pub struct ByNode<P: Platform, F = HqPosted, const IN_ORDER: bool = false> {
 }
 
 impl<P: Platform, F: HqPolicy, const IN_ORDER: bool> Client for ByNode<P, F, IN_ORDER> {
-    const NAME: &'static str = BY_NODE;
+    const NAME: &'static str = "hq-by-node";
 
     fn new(threads: usize) -> Self {
         Self { counter: Counter::held(), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         if thread == 0 {
             // SAFETY: held from the start, for this thread.
@@ -85,9 +81,6 @@ impl<P: Platform, F: HqPolicy, const IN_ORDER: bool> Client for ByNode<P, F, IN_
         self.counter.finish(self.threads as u64 * u64::from(self.rounds));
     }
 }
-
-/// What [`SharedMetadata`] is selected by.
-pub const SHARED_METADATA: &str = "hq-shared-metadata";
 
 /// More locks than a machine for checking has entries, so two of them share one.
 const LOCKS: usize = 65;
@@ -115,14 +108,12 @@ impl<P: Platform, F: HqPolicy> SharedMetadata<P, F> {
 }
 
 impl<P: Platform, F: HqPolicy> Client for SharedMetadata<P, F> {
-    const NAME: &'static str = SHARED_METADATA;
+    const NAME: &'static str = "hq-shared-metadata";
 
     fn new(threads: usize) -> Self {
         Self { counters: core::array::from_fn(|_| Counter::held()), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let pair = self.pair();
         for round in 0..self.rounds {
@@ -167,7 +158,6 @@ impl<P: Migrate> Client for EndOfList<P> {
         unsafe { counter.lock.act_for(owner) };
         Self { counter, absent: [of_last, of_first] }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 1 {
             return self.counter.lock_and_increment();
@@ -219,7 +209,6 @@ impl<P: Migrate, const LATE: bool> Client for TurnsUnderLoad<P, LATE> {
         P::run_on_cpu(0);
         Self { counter, absent, number_of_use }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let lock = &self.counter.lock;
         if thread == 1 {

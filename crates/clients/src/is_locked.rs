@@ -29,7 +29,6 @@ impl<P: Platform, L: RawLock> Client for IsLocked<P, L> {
         let found_free = [AtomicBool::new(false), AtomicBool::new(false)];
         Self { locks: [L::new(), L::new()], found_free, _machine: PhantomData }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let own = &self.locks[thread % 2];
         if thread < 2 {

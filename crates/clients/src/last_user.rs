@@ -9,9 +9,6 @@ use lockwright_catalog::capabilities::LockCondvar;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 
-/// What the client is selected by.
-pub const NAME: &str = "last-user";
-
 /// Each thread takes leave of an object under its mutex; the last one frees it, while the one before may
 /// still be about to return from its unlock. The second thread waits on the object's condition variable
 /// first if it comes before the first one, which notifies it after it has taken leave.
@@ -68,7 +65,7 @@ impl<P: Platform, M: NotifiedMutex> Object<P, M> {
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for LastUser<P, M> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "last-user";
 
     fn new(threads: usize) -> Self {
         let object = Object {
@@ -80,7 +77,6 @@ impl<P: Platform, M: NotifiedMutex> Client for LastUser<P, M> {
         };
         Self { object, freed: AtomicBool::new(false) }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let object = &self.object;
         object.mutex.calm();

@@ -7,11 +7,6 @@ use lockwright::mutex::RawMutex;
 use lockwright_catalog::capabilities::LockCondvar;
 use lockwright_catalog::registry::Platform;
 
-/// What [`Left`] is selected by.
-pub const LEFT: &str = "condvar-left";
-/// What [`LeftToWaiter`] is selected by.
-pub const TO_WAITER: &str = "condvar-left-to-waiter";
-
 /// The first thread and those behind the third wait for a token each. The second one makes the tokens, and notifies one
 /// for each without the mutex. The third thread may own the mutex meanwhile. No thread waits for ever.
 pub type Left<P, M = RawMutex<P>> = TokenGiver<P, M, false>;
@@ -53,53 +48,29 @@ impl<P: Platform, M: NotifiedMutex, const HANDS_OVER: bool> TokenGiver<P, M, HAN
             self.tokens.unlock();
         }
     }
-    fn take(&self) {
-        self.tokens.mutex.lock();
-        wait_for_token(&self.tokens, &self.changed);
-        self.tokens.unlock();
-    }
 }
 
 impl<P: Platform, M: NotifiedMutex, const HANDS_OVER: bool> Client
     for TokenGiver<P, M, HANDS_OVER>
 {
-    const NAME: &'static str = if HANDS_OVER { TO_WAITER } else { LEFT };
+    const NAME: &'static str = if HANDS_OVER { "condvar-left-to-waiter" } else { "condvar-left" };
 
     fn new(threads: usize) -> Self {
         let takers = if threads > 2 { threads - 2 } else { 1 };
         Self { tokens: Counter::new(), changed: LockCondvar::new(), takers }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         self.tokens.mutex.calm();
         match thread {
             1 => self.give(),
             2 => self.own_for_a_moment(),
-            _ => self.take(),
+            _ => self.tokens.lock_and_take_one(&self.changed),
         }
     }
     fn finish(&self) {
-        finish(&self.tokens);
+        self.tokens.finish(0, "a token was made or lost");
     }
 }
-
-fn finish<P: Platform, M: NotifiedMutex>(tokens: &Counter<P, M>) {
-    assert!(tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-    assert_eq!(tokens.change(0), 0, "a token was made or lost");
-    tokens.unlock();
-}
-
-/// Takes a token, after waiting for one. For the owner of the mutex.
-fn wait_for_token<P: Platform, M: NotifiedMutex>(tokens: &Counter<P, M>, changed: &M::Condvar) {
-    while tokens.change(0) == 0 {
-        // SAFETY: the caller owns it.
-        unsafe { changed.wait(&tokens.mutex, None) };
-    }
-    tokens.change(-1);
-}
-
-/// What [`AnotherMutex`] is selected by.
-pub const ANOTHER: &str = "condvar-another-mutex";
 
 /// The second thread waits for a short time, with a mutex of its own, and passes on a notification that it gets. The
 /// third one waits at the same condition variable for a token, with another mutex. The first thread makes the token and
@@ -111,19 +82,16 @@ pub struct AnotherMutex<P: Platform, M: NotifiedMutex = RawMutex<P>> {
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for AnotherMutex<P, M> {
-    const NAME: &'static str = ANOTHER;
+    const NAME: &'static str = "condvar-another-mutex";
 
     fn new(_threads: usize) -> Self {
         Self { tokens: Counter::new(), first: M::new(), changed: LockCondvar::new() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let Self { tokens, first, changed } = self;
         match thread {
             0 => {
-                tokens.mutex.lock();
-                tokens.change(1);
-                tokens.unlock();
+                tokens.lock_and_change(1);
                 changed.notify_one();
             }
             1 => {
@@ -136,15 +104,11 @@ impl<P: Platform, M: NotifiedMutex> Client for AnotherMutex<P, M> {
                     changed.notify_one();
                 }
             }
-            2 => {
-                tokens.mutex.lock();
-                wait_for_token(tokens, changed);
-                tokens.unlock();
-            }
+            2 => tokens.lock_and_take_one(changed),
             _ => {}
         }
     }
     fn finish(&self) {
-        finish(&self.tokens);
+        self.tokens.finish(0, "a token was made or lost");
     }
 }

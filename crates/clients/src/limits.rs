@@ -1,9 +1,9 @@
 //! What becomes of a lock at its limits: one below, at them and above.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::mutex::NotifiedMutex;
 use crate::rwlock::ForPrograms;
-use crate::shared::Twins;
+use crate::shared::WithTwins;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::mutex::RawMutex;
@@ -21,16 +21,16 @@ const READERS: u32 = 20;
 /// Threads with an odd number read again and again while they read, without waiting, and give all of it back. At no
 /// time can the lock be taken by them as a writer meanwhile, and no other thread writes: the others try to.
 pub struct Depth<P: Platform, L> {
-    lock: L,
-    twins: Twins<P>,
+    object: WithTwins<P, L>,
     rounds: u32,
 }
 
 impl<P: Platform, L: ForPrograms> Depth<P, L> {
     fn is_kept(&self, readers: u32) {
         // SAFETY: this thread reads.
-        unsafe { self.twins.read_twice() };
-        assert!(!self.lock.try_lock(), "a writer got the lock while there are {readers} readers");
+        unsafe { self.object.twins.read_twice() };
+        let is_free = self.object.lock.try_lock();
+        assert!(!is_free, "a writer got the lock while there are {readers} readers");
     }
 }
 
@@ -38,20 +38,14 @@ impl<P: Platform, L: ForPrograms> Client for Depth<P, L> {
     const NAME: &'static str = DEPTH;
 
     fn new(_threads: usize) -> Self {
-        Self { lock: L::new(), twins: Twins::new(), rounds: 1 }
+        Self { object: WithTwins::new(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
-        let Self { lock, twins, rounds } = self;
-        for _ in 0..*rounds {
+        let lock = &self.object.lock;
+        for _ in 0..self.rounds {
             if thread.is_multiple_of(2) {
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { twins.increment() };
-                // SAFETY: as above.
-                unsafe { lock.unlock() };
+                self.object.write();
                 continue;
             }
             lock.lock_shared();
@@ -64,10 +58,11 @@ impl<P: Platform, L: ForPrograms> Client for Depth<P, L> {
         }
     }
     fn finish(&self) {
-        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
+        let lock = &self.object.lock;
+        assert!(lock.try_lock(), "nobody holds the lock, and it cannot be taken");
         // SAFETY: taken above.
-        unsafe { self.lock.unlock() };
-        assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
+        unsafe { lock.unlock() };
+        assert!(lock.is_untouched(), "somebody has left traces in the lock");
     }
 }
 
@@ -92,9 +87,7 @@ impl<P: Platform, M: NotifiedMutex> Client for AllTimeOut<P, M> {
         let (mutex, changed) = (M::new(), LockCondvar::new());
         Self { mutex, changed, back: Guarded::new(0), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, _thread: usize) {
         for _ in 0..self.rounds {
             self.mutex.lock();
@@ -139,9 +132,7 @@ impl<P: Platform> Client for PermitsAtTheLimit<P> {
         let semaphore = RawSemaphore::with_permits(PERMITS_MAX - 1);
         Self { semaphore, added: AtomicU32::new(0), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, _thread: usize) {
         for _ in 0..self.rounds {
             assert!(!self.semaphore.release(2), "more permits than can be counted");

@@ -2,7 +2,7 @@
 //!
 //! All of them begin with a quiet bucket, so that the first sleeper needs its heavy barrier.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -37,10 +37,36 @@ impl<P: Platform, M: ProgramMutex> Counter<P, M> {
         // SAFETY: called by the owner only.
         unsafe { self.mutex.unlock() };
     }
+    /// Changes the number, as the owner for that long.
+    pub(crate) fn lock_and_change(&self, by: i64) {
+        self.mutex.lock();
+        self.change(by);
+        self.unlock();
+    }
+    /// What must hold when the threads are done: the mutex is free, and this is the number.
+    pub(crate) fn finish(&self, expected: u64, otherwise: &str) {
+        assert!(self.mutex.try_lock(), "the mutex is held when nobody holds it");
+        assert_eq!(self.change(0), expected, "{otherwise}");
+        self.unlock();
+    }
 }
 
-/// What [`MutexTimeOuts`] is selected by.
-pub const TIMED: &str = "mutex-timed";
+impl<P: Platform, M: NotifiedMutex> Counter<P, M> {
+    /// Takes one of the number, after waiting for it. For the owner.
+    pub(crate) fn take_one(&self, changed: &M::Condvar) {
+        while self.change(0) == 0 {
+            // SAFETY: called by the owner only.
+            unsafe { changed.wait(&self.mutex, None) };
+        }
+        self.change(-1);
+    }
+    /// The same, as the owner for that long.
+    pub(crate) fn lock_and_take_one(&self, changed: &M::Condvar) {
+        self.mutex.lock();
+        self.take_one(changed);
+        self.unlock();
+    }
+}
 
 /// Threads with an odd number give up soon, the others hand the mutex over, and the first begins as the owner. A thread
 /// that gets the mutex counts. No thread sleeps for ever behind one that has given up.
@@ -51,16 +77,14 @@ pub struct MutexTimeOuts<P: Platform, M: ProgramMutex = RawMutex<P>> {
 }
 
 impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
-    const NAME: &'static str = TIMED;
+    const NAME: &'static str = "mutex-timed";
 
     fn new(_threads: usize) -> Self {
         let client = Self { counter: Counter::new(), taken: AtomicU64::new(0), rounds: 1 };
         client.counter.mutex.lock();
         client
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let mutex = &self.counter.mutex;
         mutex.calm();
@@ -83,14 +107,9 @@ impl<P: Platform, M: ProgramMutex> Client for MutexTimeOuts<P, M> {
         }
     }
     fn finish(&self) {
-        assert!(self.counter.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.counter.change(0), self.taken.load(Relaxed), "increments were lost");
-        self.counter.unlock();
+        self.counter.finish(self.taken.load(Relaxed), "increments were lost");
     }
 }
-
-/// What [`HandsOver`] is selected by.
-pub const FAIR: &str = "mutex-fair";
 
 /// Threads with an even number hand the mutex over.
 pub struct HandsOver<P: Platform, M: ProgramMutex = RawMutex<P>> {
@@ -100,14 +119,12 @@ pub struct HandsOver<P: Platform, M: ProgramMutex = RawMutex<P>> {
 }
 
 impl<P: Platform, M: ProgramMutex> Client for HandsOver<P, M> {
-    const NAME: &'static str = FAIR;
+    const NAME: &'static str = "mutex-fair";
 
     fn new(threads: usize) -> Self {
         Self { counter: Counter::new(), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         self.counter.mutex.calm();
         for _ in 0..self.rounds {
@@ -122,15 +139,10 @@ impl<P: Platform, M: ProgramMutex> Client for HandsOver<P, M> {
         }
     }
     fn finish(&self) {
-        assert!(self.counter.mutex.try_lock(), "the mutex is held when nobody holds it");
         let expected = self.threads as u64 * u64::from(self.rounds);
-        assert_eq!(self.counter.change(0), expected, "increments were lost under the mutex");
-        self.counter.unlock();
+        self.counter.finish(expected, "increments were lost under the mutex");
     }
 }
-
-/// What [`Notify`] is selected by.
-pub const NOTIFY: &str = "condvar";
 
 /// The first thread makes tokens, one for each of the others, and notifies for each; half of the time with the mutex
 /// held. The others wait for a token each. No thread waits for ever, and no thread that did not give up returns from a
@@ -156,41 +168,30 @@ impl<P: Platform, M: NotifiedMutex> Notify<P, M> {
             }
         }
     }
-    fn take(&self) {
-        self.tokens.mutex.lock();
-        while self.tokens.change(0) == 0 {
-            // SAFETY: taken above.
-            unsafe { self.changed.wait(&self.tokens.mutex, None) };
-        }
-        self.tokens.change(-1);
-        self.tokens.unlock();
-    }
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for Notify<P, M> {
-    const NAME: &'static str = NOTIFY;
+    const NAME: &'static str = "condvar";
 
     fn new(threads: usize) -> Self {
         Self { tokens: Counter::new(), changed: LockCondvar::new(), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         self.tokens.mutex.calm();
         for _ in 0..self.rounds {
-            if thread == 0 { self.give() } else { self.take() }
+            if thread == 0 {
+                self.give();
+            } else {
+                self.tokens.lock_and_take_one(&self.changed);
+            }
         }
     }
     fn finish(&self) {
-        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
-        self.tokens.unlock();
+        self.tokens.finish(0, "a token was made or lost");
     }
 }
 
-/// What [`NotifyAll`] is selected by.
-pub const NOTIFY_ALL: &str = "condvar-all";
 /// The threads that wait in it.
 const WAITERS: [usize; 2] = [1, 2];
 
@@ -217,9 +218,7 @@ impl<P: Platform, M: NotifiedMutex> NotifyAll<P, M> {
         self.tokens.unlock();
         self.changed.notify_all();
         for _ in (1..self.threads).filter(|thread| WAITERS.contains(thread)) {
-            self.tokens.mutex.lock();
-            self.tokens.change(1);
-            self.tokens.unlock();
+            self.tokens.lock_and_change(1);
             self.changed.notify_one();
         }
     }
@@ -229,23 +228,18 @@ impl<P: Platform, M: NotifiedMutex> NotifyAll<P, M> {
             // SAFETY: taken above.
             unsafe { self.changed.wait(&self.tokens.mutex, None) };
         }
-        while self.tokens.change(0) == 0 {
-            // SAFETY: taken above.
-            unsafe { self.changed.wait(&self.tokens.mutex, None) };
-        }
-        self.tokens.change(-1);
+        self.tokens.take_one(&self.changed);
         self.tokens.unlock();
     }
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for NotifyAll<P, M> {
-    const NAME: &'static str = NOTIFY_ALL;
+    const NAME: &'static str = "condvar-all";
 
     fn new(threads: usize) -> Self {
         let is_open = Guarded::new(false);
         Self { tokens: Counter::new(), is_open, changed: LockCondvar::new(), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         self.tokens.mutex.calm();
         match thread {
@@ -259,14 +253,10 @@ impl<P: Platform, M: NotifiedMutex> Client for NotifyAll<P, M> {
         }
     }
     fn finish(&self) {
-        assert!(self.tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.tokens.change(0), 0, "a token was made or lost");
-        self.tokens.unlock();
+        self.tokens.finish(0, "a token was made or lost");
     }
 }
 
-/// What [`SeveralMutexes`] is selected by.
-pub const MUTEXES: &str = "condvar-mutexes";
 /// How many mutexes there are.
 const MUTEXES_MAX: usize = 4;
 
@@ -286,44 +276,28 @@ impl<P: Platform, M: NotifiedMutex> SeveralMutexes<P, M> {
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for SeveralMutexes<P, M> {
-    const NAME: &'static str = MUTEXES;
+    const NAME: &'static str = "condvar-mutexes";
 
     fn new(threads: usize) -> Self {
         let tokens = core::array::from_fn(|_| Counter::new());
         Self { tokens, changed: LockCondvar::new(), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             for thread in 1..self.threads {
-                let tokens = self.tokens_of(thread);
-                tokens.mutex.lock();
-                tokens.change(1);
-                tokens.unlock();
+                self.tokens_of(thread).lock_and_change(1);
                 self.changed.notify_all();
             }
             return;
         }
-        let tokens = self.tokens_of(thread);
-        tokens.mutex.lock();
-        while tokens.change(0) == 0 {
-            // SAFETY: taken above.
-            unsafe { self.changed.wait(&tokens.mutex, None) };
-        }
-        tokens.change(-1);
-        tokens.unlock();
+        self.tokens_of(thread).lock_and_take_one(&self.changed);
     }
     fn finish(&self) {
         for tokens in &self.tokens {
-            assert!(tokens.mutex.try_lock(), "the mutex is held when nobody holds it");
-            assert_eq!(tokens.change(0), 0, "a token was made or lost");
-            tokens.unlock();
+            tokens.finish(0, "a token was made or lost");
         }
     }
 }
-
-/// What [`GiveUp`] is selected by.
-pub const GIVE_UP: &str = "condvar-timed";
 
 /// The second thread waits once, for a short time, and takes a token if there is one. The third waits for its
 /// token as long as it takes. The first makes two and notifies twice: a notification does not
@@ -334,12 +308,11 @@ pub struct GiveUp<P: Platform, M: NotifiedMutex = RawMutex<P>> {
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for GiveUp<P, M> {
-    const NAME: &'static str = GIVE_UP;
+    const NAME: &'static str = "condvar-timed";
 
     fn new(_threads: usize) -> Self {
         Self { tokens: Counter::new(), changed: LockCondvar::new() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let Self { tokens, changed } = self;
         tokens.mutex.calm();
@@ -361,13 +334,7 @@ impl<P: Platform, M: NotifiedMutex> Client for GiveUp<P, M> {
                     tokens.change(-1);
                 }
             }
-            2 => {
-                while tokens.change(0) == 0 {
-                    // SAFETY: taken above.
-                    unsafe { changed.wait(&tokens.mutex, None) };
-                }
-                tokens.change(-1);
-            }
+            2 => tokens.take_one(changed),
             _ => {}
         }
         tokens.unlock();

@@ -5,9 +5,6 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::capabilities::ProgramMutex;
 
-/// What the client is selected by.
-pub const NAME: &str = "neighbours";
-
 /// More mutexes than a machine for checking has marks, so two of them share one.
 const MUTEXES: usize = 65;
 
@@ -31,7 +28,7 @@ impl<M: ProgramMutex> Neighbours<M> {
 }
 
 impl<M: ProgramMutex> Client for Neighbours<M> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "neighbours";
 
     fn new(threads: usize) -> Self {
         let mutexes = core::array::from_fn(|_| M::new());
@@ -39,7 +36,6 @@ impl<M: ProgramMutex> Client for Neighbours<M> {
         mutexes.iter().for_each(M::lock);
         Self { mutexes, taken: AtomicU64::new(0), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let pair = self.pair();
         pair[0].calm();

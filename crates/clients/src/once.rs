@@ -8,11 +8,6 @@ use lockwright::once::{Begun, RawOnce, Running};
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 
-/// What [`Calls`] is selected by.
-pub const CALL: &str = "once-call";
-/// What it is selected by with handlers, which ask if it is done.
-pub const IN_HANDLER: &str = "once-call-handler";
-
 /// A once whose closure writes a note.
 struct Noted<P: Platform> {
     once: RawOnce<P>,
@@ -50,12 +45,11 @@ pub struct Calls<P: Platform> {
 }
 
 impl<P: Platform> Client for Calls<P> {
-    const NAME: &'static str = CALL;
+    const NAME: &'static str = "once-call";
 
     fn new(_threads: usize) -> Self {
         Self { object: Noted::new() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let Self { object } = self;
         if !thread.is_multiple_of(2) {
@@ -75,16 +69,13 @@ impl<P: Platform> Client for Calls<P> {
 }
 
 impl<P: Platform> Attempted for Calls<P> {
-    const IN_HANDLER: &'static str = IN_HANDLER;
+    const IN_HANDLER: &'static str = "once-call-handler";
     fn attempt(&self) {
         if self.object.once.is_done() {
             self.object.read();
         }
     }
 }
-
-/// What [`GivesUp`] is selected by.
-pub const GIVE_UP: &str = "once-give-up";
 
 /// The first thread begins, gives up and calls; other threads with an even number call, those with an odd number wait
 /// until it is done. The one that does it after a thread that gave up finds what that one has written.
@@ -107,12 +98,11 @@ impl<P: Platform> GivesUp<P> {
 }
 
 impl<P: Platform> Client for GivesUp<P> {
-    const NAME: &'static str = GIVE_UP;
+    const NAME: &'static str = "once-give-up";
 
     fn new(_threads: usize) -> Self {
         Self { object: Noted::new(), draft: Guarded::new(0) }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread.is_multiple_of(2) {
             if thread == 0
@@ -133,9 +123,6 @@ impl<P: Platform> Client for GivesUp<P> {
     }
 }
 
-/// What [`FreedWhenDone`] is selected by.
-pub const FREED: &str = "once-freed";
-
 /// The first thread waits until it is done and frees it then, while the second one, which has done it, may still be
 /// about to return. Other threads do nothing.
 ///
@@ -146,12 +133,11 @@ pub struct FreedWhenDone<P: Platform> {
 }
 
 impl<P: Platform> Client for FreedWhenDone<P> {
-    const NAME: &'static str = FREED;
+    const NAME: &'static str = "once-freed";
 
     fn new(_threads: usize) -> Self {
         Self { object: Noted::new(), freed: AtomicBool::new(false) }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let Self { object, freed } = self;
         match thread {

@@ -1,15 +1,12 @@
 //! A client of notifications in which no later one makes up for one that is lost.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::mutex::{Counter, NotifiedMutex};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::mutex::RawMutex;
 use lockwright_catalog::capabilities::LockCondvar;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::{Atomic, AtomicInt, Zeroed};
-
-/// What [`OnePlace`] is selected by.
-pub const NAME: &str = "condvar-one-place";
 
 /// The first thread makes items, the others take them, and there is a place for one. The first thread waits until the
 /// last item was taken, makes the next one and notifies one thread. The last thread takes three items, the others
@@ -32,34 +29,24 @@ impl<P: Platform, M: NotifiedMutex> OnePlace<P, M> {
         let wanted: u32 = (1..self.threads).map(|thread| self.share_of(thread)).sum();
         for item in 0..wanted {
             self.taken.cond_load(Relaxed, |taken| taken == item);
-            self.items.mutex.lock();
-            self.items.change(1);
-            self.items.unlock();
+            self.items.lock_and_change(1);
             self.is_there.notify_one();
         }
     }
     fn take(&self) {
-        self.items.mutex.lock();
-        while self.items.change(0) == 0 {
-            // SAFETY: taken above.
-            unsafe { self.is_there.wait(&self.items.mutex, None) };
-        }
-        self.items.change(-1);
-        self.items.unlock();
+        self.items.lock_and_take_one(&self.is_there);
         self.taken.fetch_add(1, Relaxed);
     }
 }
 
 impl<P: Platform, M: NotifiedMutex> Client for OnePlace<P, M> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "condvar-one-place";
 
     fn new(threads: usize) -> Self {
         let (items, is_there) = (Counter::new(), LockCondvar::new());
         Self { items, is_there, taken: Zeroed::zeroed(), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         self.items.mutex.calm();
         if thread == 0 {
@@ -69,8 +56,6 @@ impl<P: Platform, M: NotifiedMutex> Client for OnePlace<P, M> {
         }
     }
     fn finish(&self) {
-        assert!(self.items.mutex.try_lock(), "the mutex is held when nobody holds it");
-        assert_eq!(self.items.change(0), 0, "an item was made or lost");
-        self.items.unlock();
+        self.items.finish(0, "an item was made or lost");
     }
 }

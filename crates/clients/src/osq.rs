@@ -1,14 +1,11 @@
 //! The queue of optimistic spinners, with waiters that give up.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 use lockwright_linux::osq::OsqLock;
-
-/// What the client is selected by.
-pub const LEAVE: &str = "osq-leave";
 
 /// The first thread waits for its turn, the others give up after some looks: the second one at once. The head
 /// increments a plain counter. No thread waits for ever, and no thread is left in the queue.
@@ -37,15 +34,13 @@ impl<P: Platform> Leave<P> {
 }
 
 impl<P: Platform> Client for Leave<P> {
-    const NAME: &'static str = LEAVE;
+    const NAME: &'static str = "osq-leave";
 
     fn new(_threads: usize) -> Self {
         let (count, turns) = (Guarded::new(0), AtomicU64::new(0));
         Self { queue: OsqLock::new(), count, turns, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 0..self.rounds {
             let me = P::claim_node().expect("a node for each thread");

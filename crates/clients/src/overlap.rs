@@ -18,16 +18,6 @@ use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Zeroed;
 use lockwright_core::raw::RawLock;
 
-/// What [`Overlap`] with a writer is selected by.
-pub const WRITER: &str = "rwlock-overlap";
-/// The same with a reader that upgrades.
-pub const UPGRADER: &str = "rwlock-overlap-upgrade";
-
-/// With the mutex.
-pub const MUTEX: &str = "mutex-overlap";
-/// With the semaphore.
-pub const PERMITS: &str = "semaphore-overlap";
-
 /// A section, asleep. Longer than the time after which a reader may be taken for one that reads already.
 const SECTION_NS: u64 = 20_000_000;
 
@@ -158,7 +148,7 @@ pub struct AsOthers;
 pub struct ByTakingAll;
 
 macro_rules! owning_by_lock {
-    ($($how:ident, $name:ident;)+) => {
+    ($($how:ident, $name:literal;)+) => {
         $(impl<L: Door + RawLock> Owning<L> for $how {
             const NAME: &'static str = $name;
             fn own(lock: &L, begins: impl FnOnce(), owned: impl FnOnce()) {
@@ -172,11 +162,11 @@ macro_rules! owning_by_lock {
     };
 }
 owning_by_lock! {
-    ByWriting, WRITER;
-    AsOthers, MUTEX;
+    ByWriting, "rwlock-overlap";
+    AsOthers, "mutex-overlap";
 }
 impl<P: Platform, F: Fairness> Owning<RawRwLock<P, F>> for ByUpgrading {
-    const NAME: &'static str = UPGRADER;
+    const NAME: &'static str = "rwlock-overlap-upgrade";
     fn own(lock: &RawRwLock<P, F>, begins: impl FnOnce(), owned: impl FnOnce()) {
         lock.lock_upgradable();
         begins();
@@ -188,7 +178,7 @@ impl<P: Platform, F: Fairness> Owning<RawRwLock<P, F>> for ByUpgrading {
     }
 }
 impl<P: Platform> Owning<RawSemaphore<P, ALL>> for ByTakingAll {
-    const NAME: &'static str = PERMITS;
+    const NAME: &'static str = "semaphore-overlap";
     fn own(semaphore: &RawSemaphore<P, ALL>, begins: impl FnOnce(), owned: impl FnOnce()) {
         begins();
         semaphore.acquire(ALL);
@@ -268,7 +258,6 @@ impl<P: Platform, L: Door, O: Owning<L>> Client for Overlap<P, L, O> {
             _owning: PhantomData,
         }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             self.sleep(SECTION_NS / 4);

@@ -235,7 +235,6 @@ impl<P: Migrate, S: Succession<P>, Q: QueueState, W: Waiting<P>> Client for From
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
         Self { lock, absent, withheld, count, acquired, _state: PhantomData }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 1 {
             // SAFETY: taken in `new`, for this thread.

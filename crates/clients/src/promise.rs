@@ -1,6 +1,6 @@
 //! A client of what a condition variable promises: no wait ends without a reason.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright::condvar::RawCondvar;
@@ -9,11 +9,6 @@ use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::{Atomic, AtomicInt, Zeroed};
 use lockwright_core::raw::RawLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// What [`Promise`] is selected by.
-pub const NAME: &str = "condvar-promise";
-/// What [`Unheld`] is selected by.
-pub const UNHELD: &str = "condvar-unheld";
 
 /// Each thread but the first waits, without a loop, and every fourth one for a short time. While a wait has begun and
 /// not ended, the first thread notifies, and then waits until one ends: one thread with the mutex, one without, all,
@@ -128,7 +123,7 @@ impl<P: Platform> Promise<P> {
 }
 
 impl<P: Platform> Client for Promise<P> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "condvar-promise";
 
     fn new(threads: usize) -> Self {
         Self {
@@ -141,9 +136,7 @@ impl<P: Platform> Client for Promise<P> {
             rounds: 1,
         }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         self.mutex.calm();
         if thread == 0 {
@@ -172,13 +165,12 @@ pub struct Unheld<P: Platform> {
 }
 
 impl<P: Platform> Client for Unheld<P> {
-    const NAME: &'static str = UNHELD;
+    const NAME: &'static str = "condvar-unheld";
 
     fn new(threads: usize) -> Self {
         let mutexes = core::array::from_fn(|_| RawMutex::new());
         Self { mutexes, changed: RawCondvar::new(), waits: threads - 1 }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             let mut notified = 0;

@@ -1,6 +1,6 @@
 //! Clients of the resilient spinlock: deadlocks that it finds, and none where there are none.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
@@ -69,9 +69,6 @@ fn is_empty_handed<P: Platform>() {
     }
 }
 
-/// What [`HeldTwice`] is selected by.
-pub const HELD: &str = "resilient-held";
-
 /// Each thread takes the lock and tries to take it again, which fails: threads with an odd number look in their table
 /// first, as programs do, the others when nobody but the owner is in front of them. A thread waits for the lock no
 /// longer than the limits say, and is not told that it holds the lock when it does not.
@@ -81,14 +78,12 @@ pub struct HeldTwice<P: Platform, E = Linux6_15> {
 }
 
 impl<P: Platform, E: EntrySpan> Client for HeldTwice<P, E> {
-    const NAME: &'static str = HELD;
+    const NAME: &'static str = "resilient-held";
 
     fn new(_threads: usize) -> Self {
         Self { counter: Counter::new(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let asks_first = !thread.is_multiple_of(2);
         let limits = if asks_first { AcquireLimits::IN_PROGRAMS } else { LIMITS };
@@ -115,9 +110,6 @@ impl<P: Platform, E: EntrySpan> Client for HeldTwice<P, E> {
     }
 }
 
-/// What [`Crossed`] is selected by.
-pub const CROSSED: &str = "resilient-crossed";
-
 /// Two locks, which threads with an odd number take in the other order. A thread that does not get the second gives the
 /// first back. No thread waits for ever, and none is told that it holds a lock that it has given up.
 pub struct Crossed<P: Platform, E = Linux6_15> {
@@ -126,14 +118,12 @@ pub struct Crossed<P: Platform, E = Linux6_15> {
 }
 
 impl<P: Platform, E: EntrySpan> Client for Crossed<P, E> {
-    const NAME: &'static str = CROSSED;
+    const NAME: &'static str = "resilient-crossed";
 
     fn new(_threads: usize) -> Self {
         Self { counters: [Counter::new(), Counter::new()], rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let (first, second) = (&self.counters[thread % 2], &self.counters[(thread + 1) % 2]);
         for _ in 0..self.rounds {
@@ -157,9 +147,6 @@ impl<P: Platform, E: EntrySpan> Client for Crossed<P, E> {
         self.counters.iter().for_each(Counter::check);
     }
 }
-
-/// What [`NeverCrossed`] is selected by.
-pub const NEVER_CROSSED: &str = "resilient-never-crossed";
 
 /// The first thread takes a lock and then another one. The second takes the other one, attempts the first without a
 /// wait, gives both back, takes a third one and waits for the first. So no two threads wait for each other, and none is
@@ -204,14 +191,12 @@ impl<P: Platform, E: EntrySpan> NeverCrossed<P, E> {
 }
 
 impl<P: Platform, E: EntrySpan> Client for NeverCrossed<P, E> {
-    const NAME: &'static str = NEVER_CROSSED;
+    const NAME: &'static str = "resilient-never-crossed";
 
     fn new(_threads: usize) -> Self {
         Self { counters: [Counter::new(), Counter::new(), Counter::new()], rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for _ in 0..self.rounds {
             if thread == 1 { self.attempts() } else { self.nests() }
@@ -222,9 +207,6 @@ impl<P: Platform, E: EntrySpan> Client for NeverCrossed<P, E> {
         self.counters.iter().for_each(Counter::check);
     }
 }
-
-/// What [`ToldInHandler`] is selected by.
-pub const IN_HANDLER: &str = "resilient-handler";
 
 /// Threads take the lock, and so do their handlers. A handler never waits for its own thread: no time is over while the
 /// other threads are elsewhere. No thread is told of a deadlock.
@@ -257,16 +239,14 @@ impl<P: Platform, E: EntrySpan> ToldInHandler<P, E> {
 }
 
 impl<P: Platform, E: EntrySpan> Client for ToldInHandler<P, E> {
-    const NAME: &'static str = IN_HANDLER;
+    const NAME: &'static str = "resilient-handler";
     const HAS_HANDLER: bool = true;
 
     fn new(threads: usize) -> Self {
         let uses = (0..threads).map(|_| Default::default()).collect();
         Self { counter: Counter::new(), uses, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for _ in 0..self.rounds {
             is_no_deadlock(self.take_and_count(thread));

@@ -3,8 +3,8 @@
 //!
 //! Most begin with the first thread as the owner, so that the others have to wait.
 
-use crate::Client;
-use crate::shared::Twins;
+use crate::client::{Client, has_rounds};
+use crate::shared::WithTwins;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
@@ -12,54 +12,21 @@ use lockwright_core::platform::{Atomic, Guarded, Zeroed};
 use lockwright_core::raw::RawLock;
 use lockwright_linux::rwsem::{Interrupt, RwSem, RwSemPolicy, Until};
 
-/// What the clients are selected by.
-pub const TIMED_WRITER: &str = "rwsem-timed-writer";
-/// As above.
-pub const TIMED_READER: &str = "rwsem-timed-reader";
-/// As above.
-pub const INTERRUPTED_WRITER: &str = "rwsem-interrupted-writer";
-/// As above.
-pub const OVERFLOW: &str = "rwsem-overflow";
-/// As above.
-pub const HANDOFF: &str = "rwsem-handoff";
-/// As above.
-pub const LAST_ROUND: &str = "rwsem-last-round";
-
 /// The owner word with the number of the first thread, on machines that number their threads in order,
 /// and with all flags.
 const NOBODY_SPINS: u64 = 1 << 3 | 0b111;
 
 /// A semaphore, and what its holders change or read.
-struct Sem<P: Platform, C> {
-    lock: RwSem<P, C>,
-    twins: Twins<P>,
-}
+type Sem<P, C> = WithTwins<P, RwSem<P, C>>;
 
 impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
-    fn free() -> Self {
-        Self { lock: RawLock::new(), twins: Twins::new() }
-    }
     /// Owned by the first thread. Until it gives it back, arriving threads queue without spinning, if the owner word
     /// has a way to say so.
     fn owned() -> Self {
-        let sem = Self::free();
+        let sem = Self::new();
         // SAFETY: no thread knows it yet.
         unsafe { sem.lock.begin_owned(NOBODY_SPINS) };
         sem
-    }
-    /// For the owner.
-    fn write_and_unlock(&self) {
-        // SAFETY: called by the owner only.
-        unsafe { self.twins.increment() };
-        // SAFETY: as above.
-        unsafe { self.lock.unlock() };
-    }
-    /// For a reader.
-    fn read_and_unlock(&self) {
-        // SAFETY: called by readers only.
-        unsafe { self.twins.read_twice() };
-        // SAFETY: as above.
-        unsafe { self.lock.unlock_shared() };
     }
     /// Takes it and uses it, unless the wait is over before. Returns true if it did.
     fn use_it(&self, writes: bool, until: Until<'_, P>) -> bool {
@@ -76,11 +43,7 @@ impl<P: Platform, C: RwSemPolicy> Sem<P, C> {
     }
     /// What must hold when no thread uses it any more.
     fn finish(&self) {
-        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
-        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
-        self.write_and_unlock();
-        assert!(self.lock.try_lock_shared(), "nobody holds the lock, and it cannot be read");
-        self.read_and_unlock();
+        self.check_free();
         // SAFETY: all threads are done with it.
         let is_untouched = unsafe { self.lock.is_untouched() };
         assert!(is_untouched, "somebody has left traces in the lock");
@@ -98,14 +61,12 @@ pub struct RwSemTimeOuts<P: Platform, C, const WRITES: bool> {
 }
 
 impl<P: Platform, C: RwSemPolicy, const WRITES: bool> Client for RwSemTimeOuts<P, C, WRITES> {
-    const NAME: &'static str = if WRITES { TIMED_WRITER } else { TIMED_READER };
+    const NAME: &'static str = if WRITES { "rwsem-timed-writer" } else { "rwsem-timed-reader" };
 
     fn new(_threads: usize) -> Self {
         Self { sem: Sem::owned(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 0..self.rounds {
             match thread % 4 {
@@ -136,13 +97,12 @@ pub struct Interrupted<P: Platform, C> {
 }
 
 impl<P: Platform, C: RwSemPolicy> Client for Interrupted<P, C> {
-    const NAME: &'static str = INTERRUPTED_WRITER;
+    const NAME: &'static str = "rwsem-interrupted-writer";
 
     fn new(_threads: usize) -> Self {
         let interrupts = core::array::from_fn(|_| Zeroed::zeroed());
         Self { sem: Sem::owned(), interrupts, note: Guarded::new(0) }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         match thread % 4 {
             0 if thread == 0 => {
@@ -178,12 +138,11 @@ pub struct Overflow<P: Platform, C> {
 }
 
 impl<P: Platform, C: RwSemPolicy> Client for Overflow<P, C> {
-    const NAME: &'static str = OVERFLOW;
+    const NAME: &'static str = "rwsem-overflow";
 
     fn new(_threads: usize) -> Self {
-        Self { sem: Sem::free() }
+        Self { sem: Sem::new() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         let lock = &self.sem.lock;
         if thread > 0 {
@@ -241,7 +200,7 @@ impl<P: Platform, C: RwSemPolicy> ReservedForFirst<P, C> {
 }
 
 impl<P: Platform, C: RwSemPolicy> Client for ReservedForFirst<P, C> {
-    const NAME: &'static str = HANDOFF;
+    const NAME: &'static str = "rwsem-handoff";
 
     fn new(_threads: usize) -> Self {
         Self {
@@ -252,9 +211,7 @@ impl<P: Platform, C: RwSemPolicy> Client for ReservedForFirst<P, C> {
             rounds: 1,
         }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         if thread == 0 {
             self.sem.lock.await_waiters();
@@ -280,12 +237,11 @@ pub struct LastRound<P: Platform, C> {
 }
 
 impl<P: Platform, C: RwSemPolicy> Client for LastRound<P, C> {
-    const NAME: &'static str = LAST_ROUND;
+    const NAME: &'static str = "rwsem-last-round";
 
     fn new(_threads: usize) -> Self {
         Self { sem: Sem::owned() }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             self.sem.write_and_unlock();

@@ -1,16 +1,13 @@
 //! Clients of the semaphore for programs: waiters that give up, permits from several threads, and a last user that
 //! frees it.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::rwsem::SOON_NS;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 use lockwright::semaphore::RawSemaphore;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
-
-/// What [`SemaphoreTimeOuts`] is selected by.
-pub const TIMED: &str = "semaphore-timed";
 
 /// The first thread writes a note and releases a permit for each other thread with an even number, one by one. Those
 /// take one each; those with an odd number want two, give up soon, and give back what they got. No thread sleeps for
@@ -33,15 +30,13 @@ impl<P: Platform> SemaphoreTimeOuts<P> {
 }
 
 impl<P: Platform> Client for SemaphoreTimeOuts<P> {
-    const NAME: &'static str = TIMED;
+    const NAME: &'static str = "semaphore-timed";
 
     fn new(threads: usize) -> Self {
         let semaphore = RawSemaphore::with_permits(0);
         Self { semaphore, note: Guarded::new(0), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         if thread == 0 {
             // SAFETY: no other thread has a permit, and only threads with a permit read it.
@@ -68,9 +63,6 @@ impl<P: Platform> Client for SemaphoreTimeOuts<P> {
     }
 }
 
-/// What [`Makers`] is selected by.
-pub const MAKERS: &str = "semaphore-makers";
-
 /// The first thread wants as many permits as there are other threads, at once; those write a note each and release one.
 /// It finds all notes. Once: it does not say when it has read them.
 pub struct Makers<P: Platform> {
@@ -83,13 +75,12 @@ pub struct Makers<P: Platform> {
 const NOTES: usize = 16;
 
 impl<P: Platform> Client for Makers<P> {
-    const NAME: &'static str = MAKERS;
+    const NAME: &'static str = "semaphore-makers";
 
     fn new(threads: usize) -> Self {
         let notes = core::array::from_fn(|_| Guarded::new(0));
         Self { semaphore: RawSemaphore::with_permits(0), notes, threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread > 0 {
             if let Some(note) = self.notes.get(thread - 1) {
@@ -111,9 +102,6 @@ impl<P: Platform> Client for Makers<P> {
     }
 }
 
-/// What [`LastPermit`] is selected by.
-pub const LAST_PERMIT: &str = "semaphore-last-permit";
-
 /// The first thread takes a permit of each other thread, one by one, and frees the semaphore then, while the one that
 /// released the last may still be about to return.
 ///
@@ -126,13 +114,12 @@ pub struct LastPermit<P: Platform> {
 }
 
 impl<P: Platform> Client for LastPermit<P> {
-    const NAME: &'static str = LAST_PERMIT;
+    const NAME: &'static str = "semaphore-last-permit";
 
     fn new(threads: usize) -> Self {
         let semaphore = RawSemaphore::with_permits(0);
         Self { semaphore, taken: AtomicU32::new(0), freed: AtomicBool::new(false), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread > 0 {
             self.semaphore.release(1);

@@ -1,16 +1,11 @@
 //! Clients of the sequence lock: a pair that is never torn.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::handler::Attempted;
 use lockwright::seqlock::RawSeqLock;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
-
-/// What the client is selected by.
-pub const PAIR: &str = "seqlock-pair";
-/// What it is selected by with handlers, which read.
-pub const IN_HANDLER: &str = "seqlock-pair-handler";
 
 /// Threads with an even number write pairs of a number and its complement; the others read, whole pairs only and no
 /// older ones than before. A thread that finds that the first thread has written also finds what the first thread did
@@ -51,14 +46,12 @@ impl<P: Platform> WholePairs<P> {
 }
 
 impl<P: Platform> Client for WholePairs<P> {
-    const NAME: &'static str = PAIR;
+    const NAME: &'static str = "seqlock-pair";
 
     fn new(threads: usize) -> Self {
         Self { lock: RawLock::new(), note: Guarded::new(0), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         if thread == 0 {
             // SAFETY: no thread reads it before this thread has written a pair.
@@ -86,7 +79,7 @@ impl<P: Platform> Client for WholePairs<P> {
 }
 
 impl<P: Platform> Attempted for WholePairs<P> {
-    const IN_HANDLER: &'static str = IN_HANDLER;
+    const IN_HANDLER: &'static str = "seqlock-pair-handler";
     fn attempt(&self) {
         if let Some(copy) = self.lock.try_read() {
             self.read(0, copy);

@@ -1,6 +1,6 @@
 //! A reader reads together with other readers and with no writer, and sees what the last writer wrote.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
@@ -62,12 +62,58 @@ impl<P: Platform> Twins<P> {
     }
 }
 
+/// A lock, and the counters that its holders change or read.
+pub(crate) struct WithTwins<P: Platform, L> {
+    pub(crate) lock: L,
+    pub(crate) twins: Twins<P>,
+}
+
+impl<P: Platform, L: RawLock> WithTwins<P, L> {
+    pub(crate) fn new() -> Self {
+        Self::of(L::new())
+    }
+    pub(crate) fn of(lock: L) -> Self {
+        Self { lock, twins: Twins::new() }
+    }
+    /// For the owner.
+    pub(crate) fn write_and_unlock(&self) {
+        // SAFETY: called by the owner only.
+        unsafe { self.twins.increment() };
+        // SAFETY: as above.
+        unsafe { self.lock.unlock() };
+    }
+    /// For a reader.
+    pub(crate) fn read_and_unlock(&self) {
+        // SAFETY: called by readers only.
+        unsafe { self.twins.read_twice() };
+        // SAFETY: as above.
+        unsafe { self.lock.unlock_shared() };
+    }
+    /// Takes the lock and writes.
+    pub(crate) fn write(&self) {
+        self.lock.lock();
+        self.write_and_unlock();
+    }
+    /// Takes the lock and reads.
+    pub(crate) fn read(&self) {
+        self.lock.lock_shared();
+        self.read_and_unlock();
+    }
+    /// What must hold when no thread uses it any more: it is free, and can be taken in both ways.
+    pub(crate) fn check_free(&self) {
+        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(self.lock.try_lock(), "nobody holds the lock, and it cannot be taken");
+        self.write_and_unlock();
+        assert!(self.lock.try_lock_shared(), "nobody holds the lock, and it cannot be read");
+        self.read_and_unlock();
+    }
+}
+
 /// Threads with an odd number read, the others write.
 ///
 /// A writer next to a reader, or a reader that does not see a release, is a race on the counters where races are seen.
 pub struct ReadersAndWriters<P: Platform, L> {
-    lock: L,
-    twins: Twins<P>,
+    object: WithTwins<P, L>,
     threads: usize,
     rounds: u32,
 }
@@ -76,36 +122,27 @@ impl<P: Platform, L: RawLock> Client for ReadersAndWriters<P, L> {
     const NAME: &'static str = NAME;
 
     fn new(threads: usize) -> Self {
-        Self { lock: L::new(), twins: Twins::new(), threads, rounds: 1 }
+        Self { object: WithTwins::new(), threads, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for _ in 0..self.rounds {
             if thread % 2 == 1 {
-                self.lock.lock_shared();
-                // SAFETY: this thread reads under the lock that guards the counters.
-                unsafe { self.twins.read_twice() };
-                // SAFETY: taken above.
-                unsafe { self.lock.unlock_shared() };
+                self.object.read();
             } else {
-                self.lock.lock();
-                // SAFETY: this thread owns the lock that guards the counters.
-                unsafe { self.twins.increment() };
-                // SAFETY: taken above.
-                unsafe { self.lock.unlock() };
+                self.object.write();
             }
         }
     }
     fn finish(&self) {
-        self.lock.lock_shared();
+        let WithTwins { lock, twins } = &self.object;
+        lock.lock_shared();
         // SAFETY: this thread reads under the lock that guards the counters.
-        let count = unsafe { self.twins.read() };
+        let count = unsafe { twins.read() };
         // SAFETY: taken above.
-        unsafe { self.lock.unlock_shared() };
+        unsafe { lock.unlock_shared() };
         let writers = self.threads.div_ceil(2) as u64;
         assert_eq!(count, writers * u64::from(self.rounds), "increments were lost");
-        assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
+        assert!(!lock.is_locked(), "the lock is held when nobody holds it");
     }
 }

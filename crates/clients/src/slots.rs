@@ -112,7 +112,6 @@ impl<P: Platform> Client for SlotsInChild<P> {
             reads: core::array::from_fn(|_| Zeroed::zeroed()),
         }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn set_fork(&mut self, fork: Fork) {
         self.fork = fork;
     }

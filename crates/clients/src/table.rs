@@ -1,34 +1,35 @@
 //! The one list of clients: those that every lock has to satisfy, and those of one lock.
 
-use crate::barrier::{self, Groups, Meetings};
+use crate::barrier::{Groups, Meetings};
+use crate::client::Client;
 use crate::downgrade::{self, Downgrade};
 use crate::exclusion::{self, MutualExclusion};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
-use crate::hq::{self, ByNode, SharedMetadata};
+use crate::hq::{ByNode, SharedMetadata};
 use crate::is_locked::{self, IsLocked};
-use crate::last_user::{self, LastUser};
-use crate::left::{self, AnotherMutex, Left, LeftToWaiter};
+use crate::last_user::LastUser;
+use crate::left::{AnotherMutex, Left, LeftToWaiter};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
-use crate::mutex::{self, GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
-use crate::neighbours::{self, Neighbours};
-use crate::once::{self, Calls, FreedWhenDone, GivesUp};
-use crate::one_place::{self, OnePlace};
-use crate::osq::{self, Leave};
+use crate::mutex::{GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
+use crate::neighbours::Neighbours;
+use crate::once::{Calls, FreedWhenDone, GivesUp};
+use crate::one_place::OnePlace;
+use crate::osq::Leave;
 use crate::place::TenantKind;
-use crate::promise::{self, Promise, Unheld};
-use crate::qrwlock::{self, ReadsAgain};
-use crate::resilient;
+use crate::promise::{Promise, Unheld};
+use crate::qrwlock::ReadsAgain;
+use crate::resilient::{Crossed, HeldTwice, NeverCrossed};
 use crate::reused;
-use crate::rwlock;
-use crate::rwsem::{self, Interrupted, LastRound, Overflow, ReservedForFirst};
-use crate::semaphore::{self, LastPermit, Makers};
-use crate::seqlock::{self, WholePairs};
+use crate::rwlock::{Again, Group, LastHolder, LastReader, RwLockTimeOuts};
+use crate::rwsem::{Interrupted, LastRound, Overflow, ReservedForFirst, RwSemTimeOuts};
+use crate::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
+use crate::seqlock::WholePairs;
 use crate::shared::{self, ReadersAndWriters};
-use crate::timed_spin::{self, SpinTimeOuts};
+use crate::timed_spin::SpinTimeOuts;
 use crate::try_lock::{self, TryLock};
 use crate::try_shared::{self, TryShared};
-use crate::two_kinds::{self, TwoKinds};
-use crate::upgrade;
+use crate::two_kinds::TwoKinds;
+use crate::upgrade::{GivesUpUpgrade, Upgrades};
 use crate::{ClientType, ClientVisitor};
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -119,12 +120,12 @@ fn of_any(readers_share: bool) -> impl Iterator<Item = &'static str> + Clone {
 macro_rules! clients_of_types {
     (
         $names:ident, $visit:ident, $P:ident;
-        $($lock:ty { $($name:path => $client:ty;)+ })+
+        $($lock:ty { $($client:ty),+ $(,)? })+
     ) => {
         /// The names of the clients in this table of a lock of that type.
         fn $names<$P: Platform>(lock: TypeId) -> &'static [&'static str] {
             $(if lock == TypeId::of::<$lock>() {
-                return &[$($name),+];
+                return const { &[$(<$client as Client>::NAME),+] };
             })+
             &[]
         }
@@ -135,7 +136,7 @@ macro_rules! clients_of_types {
             visitor: V,
         ) -> Option<V::Output> {
             $(if lock == TypeId::of::<$lock>() {
-                $(if client == $name {
+                $(if client == <$client as Client>::NAME {
                     return Some(visitor.visit::<$client>());
                 })+
             })+
@@ -147,170 +148,83 @@ pub(crate) use clients_of_types;
 
 clients_of_types! { own_clients, visit_own, P;
     RawMutex<P> {
-        limits::DEADLINE => AllTimeOut<P>;
-        mutex::TIMED => MutexTimeOuts<P>;
-        mutex::FAIR => HandsOver<P>;
-        mutex::NOTIFY => Notify<P>;
-        promise::NAME => Promise<P>;
-        promise::UNHELD => Unheld<P>;
-        one_place::NAME => OnePlace<P>;
-        mutex::NOTIFY_ALL => NotifyAll<P>;
-        mutex::MUTEXES => SeveralMutexes<P>;
-        mutex::GIVE_UP => GiveUp<P>;
-        left::LEFT => Left<P>;
-        left::TO_WAITER => LeftToWaiter<P>;
-        left::ANOTHER => AnotherMutex<P>;
-        last_user::NAME => LastUser<P>;
-        neighbours::NAME => Neighbours<RawMutex<P>>;
+        AllTimeOut<P>, MutexTimeOuts<P>, HandsOver<P>, Notify<P>, Promise<P>, Unheld<P>, OnePlace<P>,
+        NotifyAll<P>, SeveralMutexes<P>, GiveUp<P>, Left<P>, LeftToWaiter<P>, AnotherMutex<P>, LastUser<P>,
+        Neighbours<RawMutex<P>>,
     }
     RawCnaMutex<P> {
-        limits::DEADLINE => AllTimeOut<P, RawCnaMutex<P>>;
-        mutex::TIMED => MutexTimeOuts<P, RawCnaMutex<P>>;
-        mutex::FAIR => HandsOver<P, RawCnaMutex<P>>;
-        mutex::NOTIFY => Notify<P, RawCnaMutex<P>>;
-        one_place::NAME => OnePlace<P, RawCnaMutex<P>>;
-        mutex::NOTIFY_ALL => NotifyAll<P, RawCnaMutex<P>>;
-        mutex::MUTEXES => SeveralMutexes<P, RawCnaMutex<P>>;
-        mutex::GIVE_UP => GiveUp<P, RawCnaMutex<P>>;
-        left::LEFT => Left<P, RawCnaMutex<P>>;
-        left::TO_WAITER => LeftToWaiter<P, RawCnaMutex<P>>;
-        left::ANOTHER => AnotherMutex<P, RawCnaMutex<P>>;
-        last_user::NAME => LastUser<P, RawCnaMutex<P>>;
-        neighbours::NAME => Neighbours<RawCnaMutex<P>>;
+        AllTimeOut<P, RawCnaMutex<P>>, MutexTimeOuts<P, RawCnaMutex<P>>, HandsOver<P, RawCnaMutex<P>>,
+        Notify<P, RawCnaMutex<P>>, OnePlace<P, RawCnaMutex<P>>, NotifyAll<P, RawCnaMutex<P>>,
+        SeveralMutexes<P, RawCnaMutex<P>>, GiveUp<P, RawCnaMutex<P>>, Left<P, RawCnaMutex<P>>,
+        LeftToWaiter<P, RawCnaMutex<P>>, AnotherMutex<P, RawCnaMutex<P>>, LastUser<P, RawCnaMutex<P>>,
+        Neighbours<RawCnaMutex<P>>,
     }
     // The condition variable does not wait with it.
     RawFairMutex<P> {
-        mutex::TIMED => MutexTimeOuts<P, RawFairMutex<P>>;
-        mutex::FAIR => HandsOver<P, RawFairMutex<P>>;
-        neighbours::NAME => Neighbours<RawFairMutex<P>>;
+        MutexTimeOuts<P, RawFairMutex<P>>, HandsOver<P, RawFairMutex<P>>, Neighbours<RawFairMutex<P>>,
     }
     Futex3<P> {
-        limits::DEADLINE => AllTimeOut<P, Futex3<P>>;
-        mutex::TIMED => MutexTimeOuts<P, Futex3<P>>;
-        mutex::NOTIFY => Notify<P, Futex3<P>>;
-        one_place::NAME => OnePlace<P, Futex3<P>>;
-        mutex::GIVE_UP => GiveUp<P, Futex3<P>>;
+        AllTimeOut<P, Futex3<P>>, MutexTimeOuts<P, Futex3<P>>, Notify<P, Futex3<P>>, OnePlace<P, Futex3<P>>,
+        GiveUp<P, Futex3<P>>,
     }
     Futex3<P, Spin100> {
-        limits::DEADLINE => AllTimeOut<P, Futex3<P, Spin100>>;
-        mutex::TIMED => MutexTimeOuts<P, Futex3<P, Spin100>>;
-        mutex::NOTIFY => Notify<P, Futex3<P, Spin100>>;
-        one_place::NAME => OnePlace<P, Futex3<P, Spin100>>;
-        mutex::GIVE_UP => GiveUp<P, Futex3<P, Spin100>>;
+        AllTimeOut<P, Futex3<P, Spin100>>, MutexTimeOuts<P, Futex3<P, Spin100>>,
+        Notify<P, Futex3<P, Spin100>>, OnePlace<P, Futex3<P, Spin100>>, GiveUp<P, Futex3<P, Spin100>>,
     }
-    GroupedMutex<P> {
-        mutex::NOTIFY => Notify<P, GroupedMutex<P>>;
-        one_place::NAME => OnePlace<P, GroupedMutex<P>>;
-    }
-    OsqMutex<P> { osq::LEAVE => Leave<P>; }
-    WordLock<P> { two_kinds::NAME => TwoKinds<P>; }
+    GroupedMutex<P> { Notify<P, GroupedMutex<P>>, OnePlace<P, GroupedMutex<P>> }
+    OsqMutex<P> { Leave<P> }
+    WordLock<P> { TwoKinds<P> }
     // The barrier waits and wakes as the once does, and is no lock.
-    OnceMutex<P> {
-        once::CALL => Calls<P>;
-        once::GIVE_UP => GivesUp<P>;
-        once::FREED => FreedWhenDone<P>;
-        barrier::MEET => Meetings<P>;
-        barrier::GROUPS => Groups<P>;
-    }
+    OnceMutex<P> { Calls<P>, GivesUp<P>, FreedWhenDone<P>, Meetings<P>, Groups<P> }
     RawRwLock<P> {
-        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, true>;
-        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P>, false>;
-        rwlock::GROUP => rwlock::Group<P, RawRwLock<P>>;
-        rwlock::LAST_READER => rwlock::LastReader<P, RawRwLock<P>>;
-        rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P>>;
-        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P>>;
-        limits::DEPTH => Depth<P, RawRwLock<P>>;
-        rwlock::AGAIN => rwlock::Again<P, RawRwLock<P>>;
-        upgrade::UPGRADE => upgrade::Upgrades<P, Barging>;
-        upgrade::GIVES_UP => upgrade::GivesUpUpgrade<P, Barging>;
+        RwLockTimeOuts<P, RawRwLock<P>, true>, RwLockTimeOuts<P, RawRwLock<P>, false>, Group<P, RawRwLock<P>>,
+        LastReader<P, RawRwLock<P>>, LastHolder<P, RawRwLock<P>>, OutOfOrder<P, RawRwLock<P>>,
+        Depth<P, RawRwLock<P>>, Again<P, RawRwLock<P>>, Upgrades<P, Barging>, GivesUpUpgrade<P, Barging>,
     }
     RawRwLock<P, Unlisted> {
-        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P, Unlisted>, true>;
-        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P, Unlisted>, false>;
-        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, Unlisted>>;
-        rwlock::AGAIN => rwlock::Again<P, RawRwLock<P, Unlisted>>;
-        upgrade::UPGRADE => upgrade::Upgrades<P, Unlisted>;
+        RwLockTimeOuts<P, RawRwLock<P, Unlisted>, true>, RwLockTimeOuts<P, RawRwLock<P, Unlisted>, false>,
+        OutOfOrder<P, RawRwLock<P, Unlisted>>, Again<P, RawRwLock<P, Unlisted>>, Upgrades<P, Unlisted>,
     }
     // It serves in order, so a thread that reads may not read again.
     RawRwLock<P, FirstCome> {
-        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, true>;
-        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawRwLock<P, FirstCome>, false>;
-        rwlock::GROUP => rwlock::Group<P, RawRwLock<P, FirstCome>>;
-        rwlock::LAST_READER => rwlock::LastReader<P, RawRwLock<P, FirstCome>>;
-        rwlock::LAST_USER => rwlock::LastHolder<P, RawRwLock<P, FirstCome>>;
-        guards::OUT_OF_ORDER => OutOfOrder<P, RawRwLock<P, FirstCome>>;
-        limits::DEPTH => Depth<P, RawRwLock<P, FirstCome>>;
-        upgrade::UPGRADE => upgrade::Upgrades<P, FirstCome>;
-        upgrade::GIVES_UP => upgrade::GivesUpUpgrade<P, FirstCome>;
+        RwLockTimeOuts<P, RawRwLock<P, FirstCome>, true>, RwLockTimeOuts<P, RawRwLock<P, FirstCome>, false>,
+        Group<P, RawRwLock<P, FirstCome>>, LastReader<P, RawRwLock<P, FirstCome>>,
+        LastHolder<P, RawRwLock<P, FirstCome>>, OutOfOrder<P, RawRwLock<P, FirstCome>>,
+        Depth<P, RawRwLock<P, FirstCome>>, Upgrades<P, FirstCome>, GivesUpUpgrade<P, FirstCome>,
     }
     RawPercpuRwLock<P> {
-        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, true>;
-        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, RawPercpuRwLock<P>, false>;
-        rwlock::GROUP => rwlock::Group<P, RawPercpuRwLock<P>>;
-        rwlock::LAST_USER => rwlock::LastHolder<P, RawPercpuRwLock<P>>;
-        guards::OUT_OF_ORDER => OutOfOrder<P, RawPercpuRwLock<P>>;
-        limits::DEPTH => Depth<P, RawPercpuRwLock<P>>;
-        rwlock::AGAIN => rwlock::Again<P, RawPercpuRwLock<P>>;
+        RwLockTimeOuts<P, RawPercpuRwLock<P>, true>, RwLockTimeOuts<P, RawPercpuRwLock<P>, false>,
+        Group<P, RawPercpuRwLock<P>>, LastHolder<P, RawPercpuRwLock<P>>, OutOfOrder<P, RawPercpuRwLock<P>>,
+        Depth<P, RawPercpuRwLock<P>>, Again<P, RawPercpuRwLock<P>>,
     }
     InSlots<P> {
-        rwlock::TIMED_WRITER => rwlock::RwLockTimeOuts<P, InSlots<P>, true>;
-        rwlock::TIMED_READER => rwlock::RwLockTimeOuts<P, InSlots<P>, false>;
-        rwlock::GROUP => rwlock::Group<P, InSlots<P>>;
-        rwlock::LAST_USER => rwlock::LastHolder<P, InSlots<P>>;
-        guards::OUT_OF_ORDER => OutOfOrder<P, InSlots<P>>;
-        limits::DEPTH => Depth<P, InSlots<P>>;
-        rwlock::AGAIN => rwlock::Again<P, InSlots<P>>;
+        RwLockTimeOuts<P, InSlots<P>, true>, RwLockTimeOuts<P, InSlots<P>, false>, Group<P, InSlots<P>>,
+        LastHolder<P, InSlots<P>>, OutOfOrder<P, InSlots<P>>, Depth<P, InSlots<P>>, Again<P, InSlots<P>>,
     }
-    RawSemaphore<P, 1> {
-        semaphore::TIMED => semaphore::SemaphoreTimeOuts<P>;
-        semaphore::MAKERS => Makers<P>;
-        semaphore::LAST_PERMIT => LastPermit<P>;
-        limits::PERMITS => PermitsAtTheLimit<P>;
-    }
-    RawSeqLock<P, 2> { seqlock::PAIR => WholePairs<P>; }
-    RawQRwLock<P> { qrwlock::READS_AGAIN => ReadsAgain<P>; }
-    QSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, QSpinlock<P>>; }
-    CnaSpinlock<P> { timed_spin::TIMED => SpinTimeOuts<P, CnaSpinlock<P>>; }
+    RawSemaphore<P, 1> { SemaphoreTimeOuts<P>, Makers<P>, LastPermit<P>, PermitsAtTheLimit<P> }
+    RawSeqLock<P, 2> { WholePairs<P> }
+    RawQRwLock<P> { ReadsAgain<P> }
+    QSpinlock<P> { SpinTimeOuts<P, QSpinlock<P>> }
+    CnaSpinlock<P> { SpinTimeOuts<P, CnaSpinlock<P>> }
     RawResilientSpinLock<P> {
-        timed_spin::TIMED => SpinTimeOuts<P, RawResilientSpinLock<P>>;
-        resilient::HELD => resilient::HeldTwice<P>;
-        resilient::CROSSED => resilient::Crossed<P>;
-        resilient::NEVER_CROSSED => resilient::NeverCrossed<P>;
+        SpinTimeOuts<P, RawResilientSpinLock<P>>, HeldTwice<P>, Crossed<P>, NeverCrossed<P>,
     }
     RawResilientSpinLock<P, InPrograms> {
-        timed_spin::TIMED => SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>;
-        resilient::HELD => resilient::HeldTwice<P, InPrograms>;
-        resilient::CROSSED => resilient::Crossed<P, InPrograms>;
-        resilient::NEVER_CROSSED => resilient::NeverCrossed<P, InPrograms>;
+        SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>, HeldTwice<P, InPrograms>,
+        Crossed<P, InPrograms>, NeverCrossed<P, InPrograms>,
     }
-    HqSpinlock<P> {
-        hq::BY_NODE => ByNode<P>;
-        hq::SHARED_METADATA => SharedMetadata<P>;
-    }
-    HqSpinlock<P, HqBounded> {
-        hq::BY_NODE => ByNode<P, HqBounded>;
-        hq::SHARED_METADATA => SharedMetadata<P, HqBounded>;
-    }
+    HqSpinlock<P> { ByNode<P>, SharedMetadata<P> }
+    HqSpinlock<P, HqBounded> { ByNode<P, HqBounded>, SharedMetadata<P, HqBounded> }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;
-    RawMutex<P> {
-        guards::FORGOTTEN => Forgotten<P, { TenantKind::Mutex as usize }>;
-        guards::MOVED => Moved<P, RawMutex<P>>;
-    }
-    RawSemaphore<P, 1> {
-        guards::FORGOTTEN => Forgotten<P, { TenantKind::Semaphore as usize }>;
-        guards::MOVED => Moved<P, RawSemaphore<P, 1>>;
-    }
-    RawRwLock<P> {
-        guards::FORGOTTEN => Forgotten<P, { TenantKind::RwLock as usize }>;
-        guards::MOVED => Moved<P, RawRwLock<P>>;
-    }
+    RawMutex<P> { Forgotten<P, { TenantKind::Mutex as usize }>, Moved<P, RawMutex<P>> }
+    RawSemaphore<P, 1> { Forgotten<P, { TenantKind::Semaphore as usize }>, Moved<P, RawSemaphore<P, 1>> }
+    RawRwLock<P> { Forgotten<P, { TenantKind::RwLock as usize }>, Moved<P, RawRwLock<P>> }
     RawRwLock<P, FirstCome> {
-        guards::FORGOTTEN => Forgotten<P, { TenantKind::FairRwLock as usize }>;
-        guards::MOVED => Moved<P, RawRwLock<P, FirstCome>>;
+        Forgotten<P, { TenantKind::FairRwLock as usize }>, Moved<P, RawRwLock<P, FirstCome>>,
     }
-    InSlots<P> { guards::FORGOTTEN => Forgotten<P, { TenantKind::PercpuRwLock as usize }>; }
+    InSlots<P> { Forgotten<P, { TenantKind::PercpuRwLock as usize }> }
 }
 
 /// Calls `visitor` with client `client` for the lock of that row on `P`; `None` if the lock has no such client.
@@ -380,12 +294,12 @@ impl<P: Platform, V: ClientVisitor> RwSemVisitor for OfRwSem<'_, P, V> {
     fn visit<C: RwSemPolicy>(self) -> Self::Output {
         let Self { client, visitor, .. } = self;
         let found = match client {
-            rwsem::TIMED_WRITER => visitor.visit::<rwsem::RwSemTimeOuts<P, C, true>>(),
-            rwsem::TIMED_READER => visitor.visit::<rwsem::RwSemTimeOuts<P, C, false>>(),
-            rwsem::INTERRUPTED_WRITER => visitor.visit::<Interrupted<P, C>>(),
-            rwsem::OVERFLOW => visitor.visit::<Overflow<P, C>>(),
-            rwsem::LAST_ROUND => visitor.visit::<LastRound<P, C>>(),
-            rwsem::HANDOFF if has_bits::<C>() => visitor.visit::<ReservedForFirst<P, C>>(),
+            "rwsem-last-round" => visitor.visit::<LastRound<P, C>>(),
+            "rwsem-timed-writer" => visitor.visit::<RwSemTimeOuts<P, C, true>>(),
+            "rwsem-timed-reader" => visitor.visit::<RwSemTimeOuts<P, C, false>>(),
+            "rwsem-interrupted-writer" => visitor.visit::<Interrupted<P, C>>(),
+            "rwsem-overflow" => visitor.visit::<Overflow<P, C>>(),
+            "rwsem-handoff" if has_bits::<C>() => visitor.visit::<ReservedForFirst<P, C>>(),
             _ => return None,
         };
         Some(found)
@@ -414,12 +328,12 @@ fn of_rwsem(row: &'static LockRow) -> &'static [&'static str] {
 
 /// The last one is for policies with bits in the count.
 const OF_RWSEM: [&str; 6] = [
-    rwsem::LAST_ROUND,
-    rwsem::TIMED_WRITER,
-    rwsem::TIMED_READER,
-    rwsem::INTERRUPTED_WRITER,
-    rwsem::OVERFLOW,
-    rwsem::HANDOFF,
+    "rwsem-last-round",
+    "rwsem-timed-writer",
+    "rwsem-timed-reader",
+    "rwsem-interrupted-writer",
+    "rwsem-overflow",
+    "rwsem-handoff",
 ];
 
 /// The names of the clients that the lock of that row has to satisfy.

@@ -1,5 +1,6 @@
 //! Clients of spinlocks with waiters that give up.
 
+use crate::client::has_rounds;
 use crate::rwsem::SOON_NS;
 use crate::{Client, Migrate};
 use core::marker::PhantomData;
@@ -11,9 +12,6 @@ use lockwright_core::platform::Guarded;
 use lockwright_core::queue::NodeId;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession};
-
-/// What [`SpinTimeOuts`] is selected by.
-pub const TIMED: &str = "spin-timed";
 
 /// A number under a lock, and how often the lock was taken, unseen by the machine.
 struct Counted<P: Platform> {
@@ -58,16 +56,14 @@ pub struct SpinTimeOuts<P: Platform, L> {
 }
 
 impl<P: Platform, L: TimedLock> Client for SpinTimeOuts<P, L> {
-    const NAME: &'static str = TIMED;
+    const NAME: &'static str = "spin-timed";
 
     fn new(_threads: usize) -> Self {
         let client = Self { lock: L::new(), counted: Counted::new(), rounds: 1 };
         client.lock.lock();
         client
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for round in 0..self.rounds {
             if thread == 0 && round == 0 {
@@ -124,7 +120,6 @@ impl<P: Migrate, S: Succession<P>, const ACTS: bool> Client for LeavesQueue<P, S
         let is_taken = AtomicBool::new(false);
         Self { lock, head, is_taken, counted: Counted::new(), _succession: PhantomData }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             if self.lock.lock_until(P::now_ns() + SOON_NS) {

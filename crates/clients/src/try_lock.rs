@@ -1,6 +1,6 @@
 //! An attempt that succeeds owns the lock; one that fails leaves it alone.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
@@ -40,9 +40,7 @@ impl<P: Platform, L: RawLock> Client for TryLock<P, L> {
         let (count, acquired) = (Guarded::new(0), AtomicU64::new(0));
         Self { lock: L::new(), count, acquired, rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for _ in 0..self.rounds {
             if thread == 0 {

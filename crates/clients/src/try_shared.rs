@@ -1,7 +1,7 @@
 //! An attempt to read that succeeds reads; one that fails leaves the lock alone.
 
-use crate::Client;
-use crate::shared::Twins;
+use crate::client::{Client, has_rounds};
+use crate::shared::WithTwins;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::RawLock;
 
@@ -10,30 +10,18 @@ pub const NAME: &str = "try-shared";
 
 /// The first thread writes, those with an odd number only try to read, the others read.
 pub struct TryShared<P: Platform, L> {
-    lock: L,
-    twins: Twins<P>,
+    object: WithTwins<P, L>,
     rounds: u32,
 }
 
 impl<P: Platform, L: RawLock> TryShared<P, L> {
-    fn write(&self) {
-        self.lock.lock();
-        // SAFETY: this thread owns the lock that guards the counters.
-        unsafe { self.twins.increment() };
-        // SAFETY: taken above.
-        unsafe { self.lock.unlock() };
-    }
     /// Reads, by an attempt if `tries`.
     fn read(&self, tries: bool) {
         if !tries {
-            self.lock.lock_shared();
-        } else if !self.lock.try_lock_shared() {
-            return;
+            self.object.read();
+        } else if self.object.lock.try_lock_shared() {
+            self.object.read_and_unlock();
         }
-        // SAFETY: this thread reads under the lock that guards the counters.
-        unsafe { self.twins.read_twice() };
-        // SAFETY: taken above.
-        unsafe { self.lock.unlock_shared() };
     }
 }
 
@@ -41,27 +29,25 @@ impl<P: Platform, L: RawLock> Client for TryShared<P, L> {
     const NAME: &'static str = NAME;
 
     fn new(_threads: usize) -> Self {
-        Self { lock: L::new(), twins: Twins::new(), rounds: 1 }
+        Self { object: WithTwins::new(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         for _ in 0..self.rounds {
             match thread {
-                0 => self.write(),
+                0 => self.object.write(),
                 other => self.read(other % 2 == 1),
             }
         }
     }
     fn finish(&self) {
-        let lock = &self.lock;
+        let WithTwins { lock, twins } = &self.object;
         assert!(!lock.is_locked(), "the lock is held when nobody holds it");
         for _ in 0..2 {
             assert!(lock.try_lock_shared(), "a lock without owner cannot be read");
         }
         // SAFETY: this thread reads under the lock that guards the counters.
-        let count = unsafe { self.twins.read() };
+        let count = unsafe { twins.read() };
         assert!(lock.is_locked(), "a lock that is read is found free");
         assert!(!lock.try_lock(), "a lock that is read can be owned");
         for _ in 0..2 {

@@ -40,7 +40,6 @@ impl<P: Platform> Client for TwoKinds<P> {
         client.second.lock();
         client
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, thread: usize) {
         if thread == 0 {
             P::delay(HOLD_PAUSES);

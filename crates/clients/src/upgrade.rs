@@ -1,8 +1,8 @@
 //! Clients of the reader-writer lock for programs: the one reader that may become the writer.
 
-use crate::Client;
+use crate::client::{Client, has_rounds};
 use crate::handler::{Attempted, drawn};
-use crate::shared::Twins;
+use crate::shared::WithTwins;
 use lockwright::rwlock::{Fairness, RawRwLock};
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::RawLock;
@@ -11,37 +11,14 @@ use lockwright_core::raw::RawLock;
 pub const UPGRADE: &str = "rwlock-upgrade";
 /// What [`GivesUpUpgrade`] is selected by.
 pub const GIVES_UP: &str = "rwlock-upgrade-timed";
-/// What [`Upgrades`] with handlers is selected by.
-pub const IN_HANDLER: &str = "rwlock-upgrade-handler";
-/// What [`GivesUpUpgrade`] with handlers is selected by.
-pub const GIVES_UP_IN_HANDLER: &str = "rwlock-upgrade-timed-handler";
 
-/// A lock, and what its holders change or read.
-struct Object<P: Platform, F: Fairness> {
-    lock: RawRwLock<P, F>,
-    twins: Twins<P>,
-}
-
-impl<P: Platform, F: Fairness> Object<P, F> {
-    fn new() -> Self {
-        Self { lock: RawLock::new(), twins: Twins::new() }
-    }
+impl<P: Platform, F: Fairness> WithTwins<P, RawRwLock<P, F>> {
     /// Takes it in one of three ways, if that needs no waiting, and gives it back.
     fn attempt(&self) {
         let Self { lock, twins } = self;
         match drawn::<P>(3) {
-            0 if lock.try_lock() => {
-                // SAFETY: taken above.
-                unsafe { twins.increment() };
-                // SAFETY: as above.
-                unsafe { lock.unlock() };
-            }
-            1 if lock.try_lock_shared() => {
-                // SAFETY: read by the caller.
-                unsafe { twins.read_twice() };
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
-            }
+            0 if lock.try_lock() => self.write_and_unlock(),
+            1 if lock.try_lock_shared() => self.read_and_unlock(),
             2 if lock.try_lock_upgradable() => {
                 // SAFETY: read by the caller.
                 unsafe { twins.read_twice() };
@@ -52,16 +29,13 @@ impl<P: Platform, F: Fairness> Object<P, F> {
         }
     }
     /// What must hold when no thread uses it any more.
-    fn finish(&self) {
+    fn finish_upgradable(&self) {
         assert!(!self.lock.is_locked(), "the lock is held when nobody holds it");
         assert!(self.lock.try_lock_upgradable(), "nobody holds the lock, and it cannot be taken");
         assert!(!self.lock.try_lock_upgradable(), "two readers that may upgrade");
         // SAFETY: taken above.
         assert!(unsafe { self.lock.try_upgrade() }, "there is no other reader");
-        // SAFETY: upgraded above.
-        unsafe { self.twins.increment() };
-        // SAFETY: upgraded above.
-        unsafe { self.lock.unlock() };
+        self.write_and_unlock();
         assert!(self.lock.is_untouched(), "somebody has left traces in the lock");
     }
 }
@@ -70,11 +44,11 @@ impl<P: Platform, F: Fairness> Object<P, F> {
 /// does not; the second only reads, and the fourth only writes. No thread writes between what the first reads and what
 /// it writes.
 pub struct Upgrades<P: Platform, F: Fairness> {
-    object: Object<P, F>,
+    object: WithTwins<P, RawRwLock<P, F>>,
     rounds: u32,
 }
 
-impl<P: Platform, F: Fairness> Object<P, F> {
+impl<P: Platform, F: Fairness> WithTwins<P, RawRwLock<P, F>> {
     /// An upgradable reader writes.
     fn upgrade_and_write(&self) {
         // SAFETY: read by the caller.
@@ -92,11 +66,9 @@ impl<P: Platform, F: Fairness> Client for Upgrades<P, F> {
     const NAME: &'static str = UPGRADE;
 
     fn new(_threads: usize) -> Self {
-        Self { object: Object::new(), rounds: 1 }
+        Self { object: WithTwins::new(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
         let object = &self.object;
         for _ in 0..self.rounds {
@@ -135,12 +107,12 @@ impl<P: Platform, F: Fairness> Client for Upgrades<P, F> {
         }
     }
     fn finish(&self) {
-        self.object.finish();
+        self.object.finish_upgradable();
     }
 }
 
 impl<P: Platform, F: Fairness> Attempted for Upgrades<P, F> {
-    const IN_HANDLER: &'static str = IN_HANDLER;
+    const IN_HANDLER: &'static str = "rwlock-upgrade-handler";
     fn attempt(&self) {
         self.object.attempt();
     }
@@ -149,7 +121,7 @@ impl<P: Platform, F: Fairness> Attempted for Upgrades<P, F> {
 /// Threads with an even number give up at once if they cannot become the writer, and go on as readers; the others
 /// write.
 pub struct GivesUpUpgrade<P: Platform, F: Fairness> {
-    object: Object<P, F>,
+    object: WithTwins<P, RawRwLock<P, F>>,
     rounds: u32,
 }
 
@@ -157,13 +129,12 @@ impl<P: Platform, F: Fairness> Client for GivesUpUpgrade<P, F> {
     const NAME: &'static str = GIVES_UP;
 
     fn new(_threads: usize) -> Self {
-        Self { object: Object::new(), rounds: 1 }
+        Self { object: WithTwins::new(), rounds: 1 }
     }
-    fn set_rounds(&mut self, rounds: u32) {
-        self.rounds = rounds;
-    }
+    has_rounds!();
     fn body(&self, thread: usize) {
-        let Object { lock, twins } = &self.object;
+        let object = &self.object;
+        let WithTwins { lock, twins } = object;
         for _ in 0..self.rounds {
             let soon_ns = P::now_ns().saturating_add(1);
             if !thread.is_multiple_of(2) {
@@ -173,36 +144,26 @@ impl<P: Platform, F: Fairness> Client for GivesUpUpgrade<P, F> {
                 // SAFETY: as above.
                 unsafe { lock.unlock_fair() };
             } else if !lock.lock_upgradable_until(soon_ns) {
-                lock.lock_shared();
-                // SAFETY: read by the caller.
-                unsafe { twins.read_twice() };
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
+                object.read();
             // SAFETY: taken above.
             } else if unsafe { lock.upgrade_until(soon_ns) } {
-                // SAFETY: upgraded above.
-                unsafe { twins.increment() };
-                // SAFETY: as above.
-                unsafe { lock.unlock() };
+                object.write_and_unlock();
             } else {
                 // SAFETY: read by the caller.
                 unsafe { twins.read_twice() };
                 // SAFETY: taken above, and not upgraded.
                 unsafe { lock.downgrade_upgradable() };
-                // SAFETY: read by the caller.
-                unsafe { twins.read_twice() };
-                // SAFETY: downgraded above.
-                unsafe { lock.unlock_shared() };
+                object.read_and_unlock();
             }
         }
     }
     fn finish(&self) {
-        self.object.finish();
+        self.object.finish_upgradable();
     }
 }
 
 impl<P: Platform, F: Fairness> Attempted for GivesUpUpgrade<P, F> {
-    const IN_HANDLER: &'static str = GIVES_UP_IN_HANDLER;
+    const IN_HANDLER: &'static str = "rwlock-upgrade-timed-handler";
     fn attempt(&self) {
         self.object.attempt();
     }

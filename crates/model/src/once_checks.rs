@@ -5,9 +5,7 @@
 use crate::MachineSettings;
 use crate::check::{Check, is_of_any, named};
 use lockwright_catalog::registry::LockRow;
-use lockwright_clients::barrier::{GROUPS, MEET};
 use lockwright_clients::clients_of;
-use lockwright_clients::once::{CALL, FREED, GIVE_UP};
 
 /// Preemptions of two threads, and of three.
 const PREEMPTIONS: [usize; 2] = [5, 3];
@@ -28,16 +26,18 @@ pub(crate) fn of_once(lock: &'static LockRow) -> Vec<Check> {
     for client in clients.clone() {
         add(client, "in a hurry, two", 2, flat(2).in_a_hurry(), PREEMPTIONS[0]);
     }
-    for client in [CALL, GIVE_UP, MEET] {
+    for client in ["once-call", "once-give-up", "barrier-meet"] {
         add(client, "two", 2, flat(2), PREEMPTIONS_AWAKE);
     }
-    for client in clients.filter(is_of_any).chain([CALL, GIVE_UP, FREED, MEET]) {
+    for client in
+        clients.filter(is_of_any).chain(["once-call", "once-give-up", "once-freed", "barrier-meet"])
+    {
         add(client, "in a hurry, three", 3, flat(3).in_a_hurry(), PREEMPTIONS[1]);
     }
-    for client in [GIVE_UP, MEET] {
+    for client in ["once-give-up", "barrier-meet"] {
         let settings = flat(3).in_a_hurry().with_wake_ups(1);
         add(client, "in a hurry, three, sleeps end for no reason", 3, settings, PREEMPTIONS_WAKING);
     }
-    add(GROUPS, "in a hurry, four", 4, flat(4).in_a_hurry(), PREEMPTIONS_OF_FOUR);
+    add("barrier-groups", "in a hurry, four", 4, flat(4).in_a_hurry(), PREEMPTIONS_OF_FOUR);
     checks
 }

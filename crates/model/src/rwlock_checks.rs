@@ -10,9 +10,7 @@ use lockwright::percpu_rwlock::testing::InSlots;
 use lockwright::rwlock::RawRwLock;
 use lockwright_catalog::registry::LockRow;
 use lockwright_clients::clients_of;
-use lockwright_clients::rwlock::{
-    AGAIN, GROUP, LAST_READER, LAST_USER, TIMED_READER, TIMED_WRITER,
-};
+use lockwright_clients::rwlock::LAST_USER;
 use lockwright_clients::upgrade::UPGRADE;
 use lockwright_core::tunables::Tunable;
 
@@ -29,6 +27,13 @@ pub(crate) fn of_again(lock: &'static LockRow) -> Vec<Check> {
 
 /// Preemptions of two threads, and of three.
 const PREEMPTIONS: [usize; 2] = [5, 3];
+/// The clients of such locks that have more rows than others.
+const AGAIN: &str = "rwlock-again";
+const GROUP: &str = "rwlock-group";
+const LAST_READER: &str = "rwlock-last-reader";
+const TIMED_READER: &str = "rwlock-timed-reader";
+const TIMED_WRITER: &str = "rwlock-timed-writer";
+
 /// Longer than newcomers may pass a waiter.
 const LONG_NS: u64 = 5_000_000;
 

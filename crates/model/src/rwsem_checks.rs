@@ -6,9 +6,7 @@
 use crate::check::{Check, is_of_any, named};
 use crate::{Loom, MachineSettings};
 use lockwright_catalog::registry::{self, LockRow, RwSemVisitor};
-use lockwright_clients::rwsem::{
-    HANDOFF, INTERRUPTED_WRITER, LAST_ROUND, OVERFLOW, SOON_NS, TIMED_READER, TIMED_WRITER,
-};
+use lockwright_clients::rwsem::SOON_NS;
 use lockwright_clients::{READER_CLIENTS, clients_of};
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::rwsem::{Handoff, Policy, RwSemPolicy, WriterSpin};
@@ -50,7 +48,7 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
         let preemptions_max = if threads == 2 { PREEMPTIONS_OF_TWO } else { of_three };
         checks.push(Check { preemptions_max, ..named(lock, client, on, threads, settings) });
     };
-    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER] {
+    for client in ["rwsem-timed-writer", "rwsem-timed-reader", "rwsem-interrupted-writer"] {
         add(client, "two", 2, usual(2));
     }
     if !matches!(policy.writer_spin, WriterSpin::No | WriterSpin::PerTurn) {
@@ -61,21 +59,21 @@ pub(crate) fn of_rwsem(lock: &'static LockRow) -> Vec<Check> {
             add(client, "three, in a hurry", 3, usual(3));
         }
     }
-    add(LAST_ROUND, "two", 2, usual(2));
-    add(LAST_ROUND, "three", 3, usual(3));
-    for client in [TIMED_WRITER, TIMED_READER, INTERRUPTED_WRITER] {
+    add("rwsem-last-round", "two", 2, usual(2));
+    add("rwsem-last-round", "three", 3, usual(3));
+    for client in ["rwsem-timed-writer", "rwsem-timed-reader", "rwsem-interrupted-writer"] {
         add(client, "three", 3, usual(3));
     }
     if policy.handoff != Handoff::Never {
-        add(LAST_ROUND, "three, kept at once", 3, after(3, 0));
-        add(TIMED_WRITER, "three, kept at once", 3, after(3, 0));
+        add("rwsem-last-round", "three, kept at once", 3, after(3, 0));
+        add("rwsem-timed-writer", "three, kept at once", 3, after(3, 0));
         // It has waited long enough for both at the same time: it gives up without another look.
-        add(TIMED_WRITER, "two, kept soon", 2, after(2, SOON_NS));
-        add(HANDOFF, "three, kept at once", 3, after(3, 0));
+        add("rwsem-timed-writer", "two, kept soon", 2, after(2, SOON_NS));
+        add("rwsem-handoff", "three, kept at once", 3, after(3, 0));
         let urgent = MachineSettings { urgent: vec![2], ..flat(3) };
-        add(HANDOFF, "three, the last one is urgent", 3, urgent);
+        add("rwsem-handoff", "three, the last one is urgent", 3, urgent);
     }
     // That many attempts of one thread are worth one preemption each.
-    checks.push(Check { preemptions_max: 1, ..named(lock, OVERFLOW, "two", 2, usual(2)) });
+    checks.push(Check { preemptions_max: 1, ..named(lock, "rwsem-overflow", "two", 2, usual(2)) });
     checks
 }

@@ -25,7 +25,6 @@ impl Client for Patient {
     fn new(threads: usize) -> Self {
         Self { queue: OsqLock::new(), turns: Guarded::new(0), threads }
     }
-    fn set_rounds(&mut self, _rounds: u32) {}
     fn body(&self, _thread: usize) {
         let me = Loom::claim_node().expect("a node for each thread");
         // SAFETY: claimed above, and in no queue.
