@@ -89,26 +89,23 @@ borrows_guard!(OfTrait<parking_lot::RawMutex>, parking_lot::Condvar);
 borrows_guard!(ParkingLot013, parking_lot_013::Condvar);
 borrows_guard!(OfTrait<usync::RawMutex>, usync::Condvar);
 
-impl TimedLock for OfTrait<parking_lot::RawMutex> {
-    #[inline]
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        // The clock is read only by a thread that waits, as in ours.
-        self.try_lock() || {
-            let guard = self.0.try_lock_until(Instant::now() + left(deadline_ns));
-            guard.map(forget).is_some()
-        }
-    }
+/// A library with deadlines on another clock.
+macro_rules! timed {
+    ($($lock:ty),+) => {
+        $(impl TimedLock for $lock {
+            #[inline]
+            fn lock_until(&self, deadline_ns: u64) -> bool {
+                // The clock is read only by a thread that waits, as in ours.
+                self.try_lock() || {
+                    let guard = self.0.try_lock_until(Instant::now() + left(deadline_ns));
+                    guard.map(forget).is_some()
+                }
+            }
+        })+
+    };
 }
 
-impl TimedLock for ParkingLot013 {
-    #[inline]
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        self.try_lock() || {
-            let guard = self.0.try_lock_until(Instant::now() + left(deadline_ns));
-            guard.map(forget).is_some()
-        }
-    }
-}
+timed!(OfTrait<parking_lot::RawMutex>, ParkingLot013);
 
 /// A time of the clock that ours and the C library share, which is `CLOCK_MONOTONIC`.
 fn timespec(deadline_ns: u64) -> libc::timespec {

@@ -4,6 +4,7 @@
 //! (Concurrency Kit, oneTBB's spinlocks and `tbb_rw_mutex`) do not: their lock/unlock pair costs more here than in a
 //! program of their own language.
 
+use crate::methods::{looks_locked, methods};
 use crate::stays_owner::StaysOwner;
 use crate::{Comparison, Peer};
 use lockwright_catalog::registry::{
@@ -40,62 +41,14 @@ macro_rules! call {
     }};
 }
 
-/// What an owner does.
-macro_rules! owner_calls {
-    ($lock:ident, $try_lock:ident, $unlock:ident) => {
-        fn new() -> Self {
-            Self(Room::zeroed())
-        }
-        #[inline]
-        fn lock(&self) {
-            call!($lock(self))
-        }
-        #[inline]
-        fn try_lock(&self) -> bool {
-            call!($try_lock(self) -> bool)
-        }
-        #[inline]
-        unsafe fn unlock(&self) {
-            call!($unlock(self))
-        }
-        fn is_locked(&self) -> bool {
-            crate::looks_locked::looks_locked(self)
-        }
-    };
-}
-
-/// What a reader does.
-macro_rules! reader_calls {
-    ($lock:ident, $try_lock:ident, $unlock:ident $(, $downgrade:ident)?) => {
-        const READERS_SHARE: bool = true;
-
-        #[inline]
-        fn lock_shared(&self) {
-            call!($lock(self))
-        }
-        #[inline]
-        fn try_lock_shared(&self) -> bool {
-            call!($try_lock(self) -> bool)
-        }
-        #[inline]
-        unsafe fn unlock_shared(&self) {
-            call!($unlock(self))
-        }
-        $(
-            #[inline]
-            unsafe fn downgrade(&self) {
-                call!($downgrade(self))
-            }
-        )?
-    };
-}
-
 /// Locks of the shim: a type, its calls there, those of readers if they share it, and the order in which it
 /// serves its waiters.
 macro_rules! types {
     ($(
         $(#[$doc:meta])*
-        $Type:ident, $order:expr, ($($own:ident),+) $(, readers ($($read:ident),+))?;
+        $Type:ident, $order:expr, ($lock:ident, $try_lock:ident, $unlock:ident) $(, readers (
+            $lock_shared:ident, $try_lock_shared:ident, $unlock_shared:ident $(, $downgrade:ident)?
+        ))?;
     )*) => {$(
         $(#[$doc])*
         pub struct $Type(Room);
@@ -108,8 +61,21 @@ macro_rules! types {
         impl RawLock for $Type {
             const ORDER: Order = $order;
 
-            owner_calls!($($own),+);
-            $(reader_calls!($($read),+);)?
+            fn new() -> Self {
+                Self(Room::zeroed())
+            }
+            methods! { self;
+                lock => call!($lock(self));
+                try_lock => call!($try_lock(self) -> bool);
+                unlock => call!($unlock(self));
+                is_locked => looks_locked(self);
+                $(
+                    lock_shared => call!($lock_shared(self));
+                    try_lock_shared => call!($try_lock_shared(self) -> bool);
+                    unlock_shared => call!($unlock_shared(self));
+                    $(downgrade => call!($downgrade(self));)?
+                )?
+            }
         }
     )*};
 }

@@ -3,7 +3,7 @@
 mod condvars;
 #[cfg(feature = "c-peers")]
 mod in_c;
-mod looks_locked;
+mod methods;
 mod mutexes;
 mod rwlocks;
 mod stays_owner;

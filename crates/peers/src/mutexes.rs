@@ -1,6 +1,6 @@
 //! Mutexes and spinlocks of others behind the interface of ours.
 
-use crate::looks_locked::looks_locked;
+use crate::methods::{looks_locked, methods};
 use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -50,26 +50,19 @@ impl RawLock for StdMutex {
     fn new() -> Self {
         Self { mutex: Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) }
     }
-    #[inline]
-    fn lock(&self) {
-        self.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        match self.mutex.try_lock() {
-            Ok(guard) => self.keep(guard),
-            Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+    methods! { self;
+        lock => self.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
+        try_lock => {
+            match self.mutex.try_lock() {
+                Ok(guard) => self.keep(guard),
+                Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => return false,
+            }
+            true
+        };
         // SAFETY: the caller holds the lock, and no more after this.
-        drop(unsafe { self.take() });
-    }
-    fn is_locked(&self) -> bool {
-        matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock))
+        unlock => drop(unsafe { self.take() });
+        is_locked => matches!(self.mutex.try_lock(), Err(TryLockError::WouldBlock));
     }
 }
 
@@ -100,21 +93,12 @@ impl<R: lock_api::RawMutex + Send + Sync + 'static> RawLock for OfTrait<R> {
     fn new() -> Self {
         Self(lock_api::Mutex::from_raw(R::INIT, ()))
     }
-    #[inline]
-    fn lock(&self) {
-        self.raw().lock();
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        self.raw().try_lock()
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+    methods! { self;
+        lock => self.raw().lock();
+        try_lock => self.raw().try_lock();
         // SAFETY: the caller holds the lock.
-        unsafe { self.raw().unlock() }
-    }
-    fn is_locked(&self) -> bool {
-        self.raw().is_locked()
+        unlock => unsafe { self.raw().unlock() };
+        is_locked => self.raw().is_locked();
     }
 }
 
@@ -153,24 +137,17 @@ impl RawLock for ParkingLot013 {
     fn new() -> Self {
         Self(parking_lot_013::Mutex::new(()))
     }
-    #[inline]
-    fn lock(&self) {
+    methods! { self;
         // What it returns has no content.
-        let _: Taken013 = lock_api_05::RawMutex::lock(self.raw());
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        lock_api_05::RawMutex::try_lock(self.raw()).is_some()
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
-        // SAFETY: a type without size; the caller holds the lock, so there was a value of it.
-        let taken = unsafe { std::mem::zeroed::<Taken013>() };
-        // SAFETY: the caller holds the lock.
-        unsafe { lock_api_05::RawMutex::unlock(self.raw(), taken) }
-    }
-    fn is_locked(&self) -> bool {
-        lock_api_05::RawMutex::is_locked(self.raw())
+        lock => { let _: Taken013 = lock_api_05::RawMutex::lock(self.raw()); };
+        try_lock => lock_api_05::RawMutex::try_lock(self.raw()).is_some();
+        unlock => {
+            // SAFETY: a type without size; the caller holds the lock, so there was a value of it.
+            let taken = unsafe { std::mem::zeroed::<Taken013>() };
+            // SAFETY: the caller holds the lock.
+            unsafe { lock_api_05::RawMutex::unlock(self.raw(), taken) }
+        };
+        is_locked => lock_api_05::RawMutex::is_locked(self.raw());
     }
 }
 
@@ -192,23 +169,14 @@ impl<const ADAPTIVE: bool> RawLock for PthreadMutex<ADAPTIVE> {
             true => libc::PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
         }))
     }
-    #[inline]
-    fn lock(&self) {
+    methods! { self;
         // SAFETY: a statically initialised mutex that does not move while it is borrowed.
-        unsafe { libc::pthread_mutex_lock(self.0.get()) };
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
+        lock => unsafe { libc::pthread_mutex_lock(self.0.get()) };
         // SAFETY: as in `lock`.
-        unsafe { libc::pthread_mutex_trylock(self.0.get()) == 0 }
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+        try_lock => unsafe { libc::pthread_mutex_trylock(self.0.get()) == 0 };
         // SAFETY: as in `lock`; the caller holds the mutex.
-        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
-    }
-    fn is_locked(&self) -> bool {
-        looks_locked(self)
+        unlock => unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+        is_locked => looks_locked(self);
     }
 }
 
@@ -231,22 +199,13 @@ impl RawLock for PthreadSpin {
         unsafe { libc::pthread_spin_init(lock.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
         lock
     }
-    #[inline]
-    fn lock(&self) {
+    methods! { self;
         // SAFETY: an initialised spinlock that does not move while it is borrowed.
-        unsafe { libc::pthread_spin_lock(self.0.get()) };
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
+        lock => unsafe { libc::pthread_spin_lock(self.0.get()) };
         // SAFETY: as in `lock`.
-        unsafe { libc::pthread_spin_trylock(self.0.get()) == 0 }
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+        try_lock => unsafe { libc::pthread_spin_trylock(self.0.get()) == 0 };
         // SAFETY: as in `lock`; the caller holds the spinlock.
-        unsafe { libc::pthread_spin_unlock(self.0.get()) };
-    }
-    fn is_locked(&self) -> bool {
-        looks_locked(self)
+        unlock => unsafe { libc::pthread_spin_unlock(self.0.get()) };
+        is_locked => looks_locked(self);
     }
 }

@@ -1,6 +1,6 @@
 //! Reader-writer locks of others behind the interface of ours.
 
-use crate::looks_locked::looks_locked;
+use crate::methods::{looks_locked, methods};
 use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -65,57 +65,41 @@ impl StdRwLock {
 
 impl RawLock for StdRwLock {
     const ORDER: Order = Order::None;
-    const READERS_SHARE: bool = true;
 
     fn new() -> Self {
         let owner = UnsafeCell::new(MaybeUninit::uninit());
         Self { lock: RwLock::new(()), owner, reader: OnceLock::new() }
     }
-    #[inline]
-    fn lock(&self) {
-        self.keep(self.lock.write().unwrap_or_else(PoisonError::into_inner));
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        match self.lock.try_write() {
-            Ok(guard) => self.keep(guard),
-            Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+    methods! { self;
+        lock => self.keep(self.lock.write().unwrap_or_else(PoisonError::into_inner));
+        try_lock => {
+            match self.lock.try_write() {
+                Ok(guard) => self.keep(guard),
+                Err(TryLockError::Poisoned(poisoned)) => self.keep(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => return false,
+            }
+            true
+        };
         // SAFETY: the caller owns the lock, and no more after this.
-        drop(unsafe { self.take() });
-    }
-    #[inline]
-    fn lock_shared(&self) {
-        self.forget(self.lock.read().unwrap_or_else(PoisonError::into_inner));
-    }
-    #[inline]
-    fn try_lock_shared(&self) -> bool {
-        match self.lock.try_read() {
-            Ok(guard) => self.forget(guard),
-            Err(TryLockError::Poisoned(poisoned)) => self.forget(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
-    }
-    #[inline]
-    unsafe fn unlock_shared(&self) {
-        if let Some(Reader(guard)) = self.reader.get() {
-            // SAFETY: a copy of a guard of this lock, for the one that the caller has forgotten.
-            drop(ManuallyDrop::into_inner(unsafe { std::ptr::read(guard) }));
-        }
-    }
-    #[inline]
-    unsafe fn downgrade(&self) {
+        unlock => drop(unsafe { self.take() });
+        is_locked => looks_locked(self);
+        lock_shared => self.forget(self.lock.read().unwrap_or_else(PoisonError::into_inner));
+        try_lock_shared => {
+            match self.lock.try_read() {
+                Ok(guard) => self.forget(guard),
+                Err(TryLockError::Poisoned(poisoned)) => self.forget(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => return false,
+            }
+            true
+        };
+        unlock_shared => {
+            if let Some(Reader(guard)) = self.reader.get() {
+                // SAFETY: a copy of a guard of this lock, for the one that the caller has forgotten.
+                drop(ManuallyDrop::into_inner(unsafe { std::ptr::read(guard) }));
+            }
+        };
         // SAFETY: the caller owns the lock, and only reads after this.
-        self.forget(RwLockWriteGuard::downgrade(unsafe { self.take() }));
-    }
-    fn is_locked(&self) -> bool {
-        looks_locked(self)
+        downgrade => self.forget(RwLockWriteGuard::downgrade(unsafe { self.take() }));
     }
 }
 
@@ -153,44 +137,22 @@ impl MakeReader for usync::RawRwLock {
 
 impl<R: MakeReader + Send + Sync + 'static> RawLock for OfRwTrait<R> {
     const ORDER: Order = Order::None;
-    const READERS_SHARE: bool = true;
 
     fn new() -> Self {
         Self(R::INIT)
     }
-    #[inline]
-    fn lock(&self) {
-        self.0.lock_exclusive();
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        self.0.try_lock_exclusive()
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+    methods! { self;
+        lock => self.0.lock_exclusive();
+        try_lock => self.0.try_lock_exclusive();
         // SAFETY: the caller owns the lock.
-        unsafe { self.0.unlock_exclusive() }
-    }
-    #[inline]
-    fn lock_shared(&self) {
-        self.0.lock_shared();
-    }
-    #[inline]
-    fn try_lock_shared(&self) -> bool {
-        self.0.try_lock_shared()
-    }
-    #[inline]
-    unsafe fn unlock_shared(&self) {
+        unlock => unsafe { self.0.unlock_exclusive() };
+        is_locked => self.0.is_locked();
+        lock_shared => self.0.lock_shared();
+        try_lock_shared => self.0.try_lock_shared();
         // SAFETY: the caller is a reader of the lock.
-        unsafe { self.0.unlock_shared() }
-    }
-    #[inline]
-    unsafe fn downgrade(&self) {
+        unlock_shared => unsafe { self.0.unlock_shared() };
         // SAFETY: the caller owns the lock.
-        unsafe { self.0.make_reader() }
-    }
-    fn is_locked(&self) -> bool {
-        self.0.is_locked()
+        downgrade => unsafe { self.0.make_reader() };
     }
 }
 
@@ -209,52 +171,36 @@ const _: () = assert!(size_of::<Shared013>() == 0 && !std::mem::needs_drop::<Sha
 
 impl RawLock for ParkingLot013Rw {
     const ORDER: Order = Order::None;
-    const READERS_SHARE: bool = true;
 
     fn new() -> Self {
         Self(<parking_lot_013::RawRwLock as lock_api_05::RawRwLock>::INIT)
     }
-    #[inline]
-    fn lock(&self) {
+    methods! { self;
         // What it returns has no content.
-        let _: Owned013 = lock_api_05::RawRwLock::lock_exclusive(&self.0);
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        lock_api_05::RawRwLock::try_lock_exclusive(&self.0).is_some()
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
-        // SAFETY: a type without size; the caller owns the lock, so there was a value of it.
-        let owned = unsafe { std::mem::zeroed::<Owned013>() };
-        // SAFETY: the caller owns the lock.
-        unsafe { lock_api_05::RawRwLock::unlock_exclusive(&self.0, owned) }
-    }
-    #[inline]
-    fn lock_shared(&self) {
+        lock => { let _: Owned013 = lock_api_05::RawRwLock::lock_exclusive(&self.0); };
+        try_lock => lock_api_05::RawRwLock::try_lock_exclusive(&self.0).is_some();
+        unlock => {
+            // SAFETY: a type without size; the caller owns the lock, so there was a value of it.
+            let owned = unsafe { std::mem::zeroed::<Owned013>() };
+            // SAFETY: the caller owns the lock.
+            unsafe { lock_api_05::RawRwLock::unlock_exclusive(&self.0, owned) }
+        };
+        is_locked => lock_api_05::RawRwLock::is_locked(&self.0);
         // What it returns has no content.
-        let _: Shared013 = lock_api_05::RawRwLock::lock_shared(&self.0);
-    }
-    #[inline]
-    fn try_lock_shared(&self) -> bool {
-        lock_api_05::RawRwLock::try_lock_shared(&self.0).is_some()
-    }
-    #[inline]
-    unsafe fn unlock_shared(&self) {
-        // SAFETY: a type without size; the caller is a reader, so there was a value of it.
-        let shared = unsafe { std::mem::zeroed::<Shared013>() };
-        // SAFETY: the caller is a reader of the lock.
-        unsafe { lock_api_05::RawRwLock::unlock_shared(&self.0, shared) }
-    }
-    #[inline]
-    unsafe fn downgrade(&self) {
-        // SAFETY: as in `unlock`.
-        let owned = unsafe { std::mem::zeroed::<Owned013>() };
-        // SAFETY: the caller owns the lock. What it returns has no content.
-        let _: Shared013 = unsafe { lock_api_05::RawRwLockDowngrade::downgrade(&self.0, owned) };
-    }
-    fn is_locked(&self) -> bool {
-        lock_api_05::RawRwLock::is_locked(&self.0)
+        lock_shared => { let _: Shared013 = lock_api_05::RawRwLock::lock_shared(&self.0); };
+        try_lock_shared => lock_api_05::RawRwLock::try_lock_shared(&self.0).is_some();
+        unlock_shared => {
+            // SAFETY: a type without size; the caller is a reader, so there was a value of it.
+            let shared = unsafe { std::mem::zeroed::<Shared013>() };
+            // SAFETY: the caller is a reader of the lock.
+            unsafe { lock_api_05::RawRwLock::unlock_shared(&self.0, shared) }
+        };
+        downgrade => {
+            // SAFETY: as in `unlock`.
+            let owned = unsafe { std::mem::zeroed::<Owned013>() };
+            // SAFETY: the caller owns the lock. What it returns has no content.
+            let _: Shared013 = unsafe { lock_api_05::RawRwLockDowngrade::downgrade(&self.0, owned) };
+        };
     }
 }
 
@@ -275,7 +221,6 @@ const WRITERS_NONRECURSIVE: libc::c_int = 2;
 
 impl<const PREFERS_WRITERS: bool> RawLock for PthreadRwLock<PREFERS_WRITERS> {
     const ORDER: Order = Order::None;
-    const READERS_SHARE: bool = true;
 
     fn new() -> Self {
         let lock = Self(UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER));
@@ -295,37 +240,19 @@ impl<const PREFERS_WRITERS: bool> RawLock for PthreadRwLock<PREFERS_WRITERS> {
         unsafe { libc::pthread_rwlockattr_destroy(at) };
         lock
     }
-    #[inline]
-    fn lock(&self) {
+    methods! { self;
         // SAFETY: an initialised lock that does not move while it is borrowed.
-        unsafe { libc::pthread_rwlock_wrlock(self.0.get()) };
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
+        lock => unsafe { libc::pthread_rwlock_wrlock(self.0.get()) };
         // SAFETY: as in `lock`.
-        unsafe { libc::pthread_rwlock_trywrlock(self.0.get()) == 0 }
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+        try_lock => unsafe { libc::pthread_rwlock_trywrlock(self.0.get()) == 0 };
         // SAFETY: as in `lock`; the caller owns the lock.
-        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
-    }
-    #[inline]
-    fn lock_shared(&self) {
+        unlock => unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
+        is_locked => looks_locked(self);
         // SAFETY: as in `lock`.
-        unsafe { libc::pthread_rwlock_rdlock(self.0.get()) };
-    }
-    #[inline]
-    fn try_lock_shared(&self) -> bool {
+        lock_shared => unsafe { libc::pthread_rwlock_rdlock(self.0.get()) };
         // SAFETY: as in `lock`.
-        unsafe { libc::pthread_rwlock_tryrdlock(self.0.get()) == 0 }
-    }
-    #[inline]
-    unsafe fn unlock_shared(&self) {
+        try_lock_shared => unsafe { libc::pthread_rwlock_tryrdlock(self.0.get()) == 0 };
         // SAFETY: as in `lock`; the caller is a reader of the lock.
-        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
-    }
-    fn is_locked(&self) -> bool {
-        looks_locked(self)
+        unlock_shared => unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
     }
 }

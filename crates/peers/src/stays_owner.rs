@@ -1,5 +1,6 @@
 //! Reader-writer locks that cannot make an owner a reader.
 
+use crate::methods::methods;
 use lockwright_core::raw::{Order, RawLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,50 +20,30 @@ struct OwnLine(AtomicBool);
 
 impl<L: RawLock> RawLock for StaysOwner<L> {
     const ORDER: Order = L::ORDER;
-    const READERS_SHARE: bool = true;
 
     fn new() -> Self {
         Self { lock: L::new(), is_owned: OwnLine(AtomicBool::new(false)) }
     }
-    #[inline]
-    fn lock(&self) {
-        self.lock.lock();
-    }
-    #[inline]
-    fn try_lock(&self) -> bool {
-        self.lock.try_lock()
-    }
-    #[inline]
-    unsafe fn unlock(&self) {
+    methods! { self;
+        lock => self.lock.lock();
+        try_lock => self.lock.try_lock();
         // SAFETY: the caller owns the lock.
-        unsafe { self.lock.unlock() }
-    }
-    #[inline]
-    fn lock_shared(&self) {
-        self.lock.lock_shared();
-    }
-    #[inline]
-    fn try_lock_shared(&self) -> bool {
-        self.lock.try_lock_shared()
-    }
-    #[inline]
-    unsafe fn unlock_shared(&self) {
-        // ordering: Relaxed; a thread that holds the lock is ordered after the owner that wrote this.
-        if self.is_owned.0.load(Ordering::Relaxed) {
-            // ordering: Relaxed; as above.
-            self.is_owned.0.store(false, Ordering::Relaxed);
-            // SAFETY: while the flag is set only the caller of `downgrade` holds the lock, as its owner.
-            return unsafe { self.lock.unlock() };
-        }
-        // SAFETY: the caller is a reader of the lock.
-        unsafe { self.lock.unlock_shared() }
-    }
-    #[inline]
-    unsafe fn downgrade(&self) {
+        unlock => unsafe { self.lock.unlock() };
+        is_locked => self.lock.is_locked();
+        lock_shared => self.lock.lock_shared();
+        try_lock_shared => self.lock.try_lock_shared();
+        unlock_shared => {
+            // ordering: Relaxed; a thread that holds the lock is ordered after the owner that wrote this.
+            if self.is_owned.0.load(Ordering::Relaxed) {
+                // ordering: Relaxed; as above.
+                self.is_owned.0.store(false, Ordering::Relaxed);
+                // SAFETY: while the flag is set only the caller of `downgrade` holds the lock, as its owner.
+                return unsafe { self.lock.unlock() };
+            }
+            // SAFETY: the caller is a reader of the lock.
+            unsafe { self.lock.unlock_shared() }
+        };
         // ordering: Relaxed; as in `unlock_shared`.
-        self.is_owned.0.store(true, Ordering::Relaxed);
-    }
-    fn is_locked(&self) -> bool {
-        self.lock.is_locked()
+        downgrade => self.is_owned.0.store(true, Ordering::Relaxed);
     }
 }
