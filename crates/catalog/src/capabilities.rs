@@ -83,36 +83,6 @@ impl<P: ParkPlatform, S: Succession<P>> LockCondvar<RawMutex<P, S>> for RawCondv
     }
 }
 
-impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawMutex<P, S> {
-    fn calm(&self) {
-        Self::calm(self);
-    }
-    fn lock_asleep(&self) {
-        Self::lock_asleep(self);
-    }
-    fn shares_bucket_with(&self, other: &Self) -> bool {
-        Self::shares_bucket_with(self, other)
-    }
-    unsafe fn unlock_fair(&self) {
-        // SAFETY: the caller owns it.
-        unsafe { Self::unlock_fair(self) };
-    }
-}
-
-impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawMutex<P, S> {
-    #[inline]
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        Self::lock_until(self, deadline_ns)
-    }
-}
-
-impl<P: ParkPlatform, S: Succession<P>> TimedLock for RawFairMutex<P, S> {
-    #[inline]
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        RawMutex::lock_until(self, deadline_ns)
-    }
-}
-
 /// A mutex for programs, as checkers use it.
 pub trait ProgramMutex: TimedLock {
     /// Makes a release a store if no thread sleeps, so that a checker need not wait for that.
@@ -128,21 +98,30 @@ pub trait ProgramMutex: TimedLock {
     unsafe fn unlock_fair(&self);
 }
 
-/// Each release of this mutex is for a thread that sleeps.
-impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for RawFairMutex<P, S> {
-    fn calm(&self) {
-        RawMutex::calm(self);
-    }
-    fn lock_asleep(&self) {
-        RawMutex::lock_asleep(self);
-    }
-    fn shares_bucket_with(&self, other: &Self) -> bool {
-        RawMutex::shares_bucket_with(self, other)
-    }
-    unsafe fn unlock_fair(&self) {
-        // SAFETY: the caller owns it.
-        unsafe { RawMutex::unlock_fair(self) };
-    }
+macro_rules! program_mutexes {
+    ($($(#[$doc:meta])* $lock:ty;)+) => {$(
+        $(#[$doc])*
+        impl<P: ParkPlatform, S: Succession<P>> ProgramMutex for $lock {
+            fn calm(&self) {
+                RawMutex::calm(self);
+            }
+            fn lock_asleep(&self) {
+                RawMutex::lock_asleep(self);
+            }
+            fn shares_bucket_with(&self, other: &Self) -> bool {
+                RawMutex::shares_bucket_with(self, other)
+            }
+            unsafe fn unlock_fair(&self) {
+                // SAFETY: the caller owns it.
+                unsafe { RawMutex::unlock_fair(self) };
+            }
+        }
+    )+};
+}
+program_mutexes! {
+    RawMutex<P, S>;
+    /// Each release of this mutex is for a thread that sleeps.
+    RawFairMutex<P, S>;
 }
 
 impl<P: FutexPlatform, S: SpinLimit> CondvarLock for Futex3<P, S> {
@@ -170,13 +149,6 @@ impl<P: FutexPlatform, S: SpinLimit> LockCondvar<Futex3<P, S>> for Futex3Condvar
     }
 }
 
-impl<P: FutexPlatform, S: SpinLimit> TimedLock for Futex3<P, S> {
-    #[inline]
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        Self::lock_until(self, deadline_ns)
-    }
-}
-
 /// Checkers run the same clients with this mutex as with the others. Where it has no special release or acquisition, it
 /// uses the usual one.
 impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
@@ -193,28 +165,31 @@ impl<P: FutexPlatform, S: SpinLimit> ProgramMutex for Futex3<P, S> {
     }
 }
 
-impl<P: QueuePlatform, S: Succession<P>> TimedLock for QSpinlock<P, S, Spin> {
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        Self::lock_until(self, deadline_ns)
-    }
-}
-
 impl<P: QueuePlatform, S: Succession<P>> SlowpathLock for QSpinlock<P, S, Spin> {
     fn lock_contended(&self, seen: u32) {
         self.lock_slowpath(Word::from_bits(seen));
     }
 }
 
-impl<P: HolderPlatform, E: EntrySpan> TimedLock for RawResilientSpinLock<P, E> {
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        self.acquire(AcquireLimits::until(deadline_ns)).is_ok()
-    }
+macro_rules! timed {
+    ($([$($bounds:tt)*] $lock:ty, |$this:ident, $deadline_ns:ident| $until:expr;)+) => {
+        $(impl<$($bounds)*> TimedLock for $lock {
+            #[inline]
+            fn lock_until(&self, $deadline_ns: u64) -> bool {
+                let $this = self;
+                $until
+            }
+        })+
+    };
 }
-
-impl<P: ParkPlatform> TimedLock for RawSemaphore<P, 1> {
-    fn lock_until(&self, deadline_ns: u64) -> bool {
-        self.acquire_until(1, deadline_ns)
-    }
+timed! {
+    [P: ParkPlatform, S: Succession<P>] RawMutex<P, S>, |lock, until_ns| Self::lock_until(lock, until_ns);
+    [P: ParkPlatform, S: Succession<P>] RawFairMutex<P, S>, |lock, until_ns| RawMutex::lock_until(lock, until_ns);
+    [P: FutexPlatform, S: SpinLimit] Futex3<P, S>, |lock, until_ns| Self::lock_until(lock, until_ns);
+    [P: QueuePlatform, S: Succession<P>] QSpinlock<P, S, Spin>, |lock, until_ns| Self::lock_until(lock, until_ns);
+    [P: HolderPlatform, E: EntrySpan] RawResilientSpinLock<P, E>,
+        |lock, until_ns| lock.acquire(AcquireLimits::until(until_ns)).is_ok();
+    [P: ParkPlatform] RawSemaphore<P, 1>, |lock, until_ns| lock.acquire_until(1, until_ns);
 }
 
 macro_rules! reader_writer {

@@ -97,44 +97,28 @@ pub trait LockVisitor<P: Platform> {
     fn visit<L: RawLock>(self, row: &'static LockRow) -> Self::Output;
 }
 
-/// An operation on a lock that has deadlines, whose type is chosen by its row.
-pub trait TimedVisitor {
-    /// The result of the operation.
-    type Output;
-    /// Runs the operation on lock `L`.
-    fn visit<L: TimedLock>(self) -> Self::Output;
+macro_rules! visitors {
+    ($($(#[$doc:meta])+ $Visitor:ident of $Lock:ident;)+) => {$(
+        $(#[$doc])+
+        pub trait $Visitor {
+            /// The result of the operation.
+            type Output;
+            /// Runs the operation with type `T`.
+            fn visit<T: $Lock>(self) -> Self::Output;
+        }
+    )+};
 }
-
-/// An operation on a lock that has a condition variable, whose type is chosen by its row.
-pub trait CondvarVisitor {
-    /// The result of the operation.
-    type Output;
-    /// Runs the operation on lock `L`.
-    fn visit<L: CondvarLock>(self) -> Self::Output;
-}
-
-/// An operation on a lock that only spins, whose type is chosen by its row.
-pub trait SpinVisitor {
-    /// The result of the operation.
-    type Output;
-    /// Runs the operation on lock `L`.
-    fn visit<L: RawLock>(self) -> Self::Output;
-}
-
-/// An operation on a lock that has the kernel's word, whose type is chosen by its row.
-pub trait SlowpathVisitor {
-    /// The result of the operation.
-    type Output;
-    /// Runs the operation on lock `L`.
-    fn visit<L: SlowpathLock>(self) -> Self::Output;
-}
-
-/// An operation on a semaphore whose policy is chosen by its row.
-pub trait RwSemVisitor {
-    /// The result of the operation.
-    type Output;
-    /// Runs the operation with policy `C`.
-    fn visit<C: RwSemPolicy>(self) -> Self::Output;
+visitors! {
+    /// An operation on a lock that has deadlines, whose type is chosen by its row.
+    TimedVisitor of TimedLock;
+    /// An operation on a lock that has a condition variable, whose type is chosen by its row.
+    CondvarVisitor of CondvarLock;
+    /// An operation on a lock that only spins, whose type is chosen by its row.
+    SpinVisitor of RawLock;
+    /// An operation on a lock that has the kernel's word, whose type is chosen by its row.
+    SlowpathVisitor of SlowpathLock;
+    /// An operation on a semaphore whose policy is chosen by its row.
+    RwSemVisitor of RwSemPolicy;
 }
 
 /// The names of the locks that this build has, separated by commas; `None` if it has all of them.
@@ -236,11 +220,11 @@ macro_rules! locks {
         }
         $($last_test:ident: $last:literal $(| $last_alias:literal)* , $last_class:ident, $last_lock:ty $([$($last_can:ident)*])?, $last_models:literal;)+
     ) => {
-        locks! { table $P;
+        locks! { table $P {
             $($name $(| $alias)*, $class, $lock $([$($can)*])?, $models;)+
             $($sem $(| $sem_alias)*, $sem_class, RwSem<$P, $policy>, $sem_models;)+
             $($last $(| $last_alias)*, $last_class, $last_lock $([$($last_can)*])?, $last_models;)+
-        }
+        }}
 
         /// Calls `visitor` with the policy of the semaphore of this row; `None` if the lock is not a semaphore.
         pub fn visit_rwsem<V: RwSemVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
@@ -268,10 +252,32 @@ macro_rules! locks {
             };
         }
     };
-    (
-        table $P:ident;
+    (table $P:ident $rows:tt) => {
+        locks! { list $P $rows }
+        locks! {
+            /// Calls `visitor` with the lock of this row, if it has deadlines.
+            visit_timed(Platform, TimedVisitor) if deadline, $P $rows
+        }
+        locks! {
+            /// Calls `visitor` with the lock of this row, if it has a condition variable.
+            visit_condvar(Platform, CondvarVisitor) if condvar, $P $rows
+        }
+        locks! {
+            /// Calls `visitor` with the lock of this row, if it only spins.
+            visit_spinning(SpinPlatform, SpinVisitor) if spins, $P $rows
+        }
+        locks! {
+            /// Calls `visitor` with the lock of this row, if it only spins and lets other threads release its nodes.
+            visit_pooled(QueuePlatform, SpinVisitor) if pooled, $P $rows
+        }
+        locks! {
+            /// Calls `visitor` with the lock of this row, if it has the word of the kernel's spinlock.
+            visit_kernel_word(QueuePlatform, SlowpathVisitor) if slowpath, $P $rows
+        }
+    };
+    (list $P:ident {
         $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty $([$($can:ident)*])?, $models:literal;)+
-    ) => {
+    }) => {
         const ALL: &[LockRow] = &[$(LockRow {
             name: $name,
             aliases: &[$($alias),*],
@@ -293,53 +299,16 @@ macro_rules! locks {
             })+
             None
         }
-
-        /// Calls `visitor` with the lock of this row, if it has deadlines.
-        pub fn visit_timed<$P: Platform, V: TimedVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
+    };
+    ($(#[$doc:meta])+ $visit:ident($Bound:ident, $Visitor:ident) if $asked:ident, $P:ident {
+        $($name:literal $(| $alias:literal)* , $class:ident, $lock:ty $([$($can:ident)*])?, $models:literal;)+
+    }) => {
+        $(#[$doc])+
+        pub fn $visit<$P: $Bound, V: $Visitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
             let mut rows = LOCKS.iter();
             $(if const { is_compiled(&[$name $(, $alias)*]) } {
                 let _is_it = rows.next()?.is(row);
-                $($(if_can! { deadline $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
-            })+
-            None
-        }
-
-        /// Calls `visitor` with the lock of this row, if it has a condition variable.
-        pub fn visit_condvar<$P: Platform, V: CondvarVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
-            let mut rows = LOCKS.iter();
-            $(if const { is_compiled(&[$name $(, $alias)*]) } {
-                let _is_it = rows.next()?.is(row);
-                $($(if_can! { condvar $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
-            })+
-            None
-        }
-
-        /// Calls `visitor` with the lock of this row, if it only spins.
-        pub fn visit_spinning<$P: SpinPlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
-            let mut rows = LOCKS.iter();
-            $(if const { is_compiled(&[$name $(, $alias)*]) } {
-                let _is_it = rows.next()?.is(row);
-                $($(if_can! { spins $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
-            })+
-            None
-        }
-
-        /// Calls `visitor` with the lock of this row, if it only spins and lets other threads release its nodes.
-        pub fn visit_pooled<$P: QueuePlatform, V: SpinVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
-            let mut rows = LOCKS.iter();
-            $(if const { is_compiled(&[$name $(, $alias)*]) } {
-                let _is_it = rows.next()?.is(row);
-                $($(if_can! { pooled $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
-            })+
-            None
-        }
-
-        /// Calls `visitor` with the lock of this row, if it has the word of the kernel's spinlock.
-        pub fn visit_kernel_word<$P: QueuePlatform, V: SlowpathVisitor>(row: &LockRow, visitor: V) -> Option<V::Output> {
-            let mut rows = LOCKS.iter();
-            $(if const { is_compiled(&[$name $(, $alias)*]) } {
-                let _is_it = rows.next()?.is(row);
-                $($(if_can! { slowpath $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
+                $($(if_can! { $asked $can if _is_it { return Some(visitor.visit::<$lock>()); } })*)?
             })+
             None
         }

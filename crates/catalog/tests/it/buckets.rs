@@ -1,8 +1,8 @@
 //! How often threads ask the kernel to sleep or to wake a thread: counted, with threads that stand where a test wants.
 
-use super::alone;
 use super::hooked::{Hooked, IN_BUCKET, SLEEPS, WAKES};
 use super::mutex::{await_sleep, this_thread};
+use super::{alone, read_once};
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
 use lockwright::rwlock::RawRwLock;
@@ -27,9 +27,7 @@ fn a_thread_that_needs_a_bucket_in_use_sleeps_until_it_is_free() {
         }
     }
     let read = || {
-        LOCK.lock_shared();
-        // SAFETY: taken above.
-        unsafe { LOCK.unlock_shared() };
+        read_once(&LOCK);
     };
     LOCK.lock();
     let sleeps = thread::scope(|scope| {

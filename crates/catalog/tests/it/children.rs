@@ -1,6 +1,6 @@
 //! Children of a process, however they are made.
 
-use super::{alone, not_run};
+use super::{alone, not_run, own_once};
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -145,11 +145,7 @@ fn a_thread_with_a_real_time_policy_gets_a_mutex_that_was_kept_for_a_thread_of_t
     };
     LOCK.lock();
     let is_well = thread::scope(|scope| {
-        scope.spawn(|| {
-            LOCK.lock();
-            // SAFETY: taken above.
-            unsafe { LOCK.unlock() };
-        });
+        scope.spawn(|| own_once(&LOCK));
         thread::sleep(Duration::from_millis(10));
         // When it wakes up for the second time, it has waited for so long that it keeps the lock.
         release_and_take();
@@ -274,11 +270,7 @@ fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
     let (epoch, node) = (Native::epoch(), Native::claim_node().expect("a node"));
     LOCK.lock();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            LOCK.lock();
-            // SAFETY: taken above.
-            unsafe { LOCK.unlock() };
-        });
+        scope.spawn(|| own_once(&LOCK));
         thread::sleep(Duration::from_millis(5));
         let status = Command::new("true").status().expect("every system has this program");
         assert!(status.success() && !LOCK.try_lock());
@@ -305,11 +297,7 @@ fn a_reader_beside_others_does_not_look_for_sleepers_in_a_child() {
     let _alone = alone();
     LOCK.lock_shared();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            LOCK.lock();
-            // SAFETY: taken above.
-            unsafe { LOCK.unlock() };
-        });
+        scope.spawn(|| own_once(&LOCK));
         while says() & SLEEPER == 0 {
             thread::sleep(Duration::from_millis(1));
         }

@@ -5,7 +5,7 @@
 //! `crates/c/tests/duties.c` does the same with the functions for C, and with those of pthread.
 
 use super::limits::{ALLOW, REFUSE, TRAP, filter};
-use super::mutex::{in_a_process_of_its_own, in_an_environment};
+use super::process::{in_a_process_of_its_own, in_an_environment};
 use super::{alone, not_run};
 use lockwright::linux::RawCnaMutex;
 use lockwright::mutex::{RawFairMutex, RawMutex};
@@ -294,9 +294,8 @@ fn others() -> Vec<Operation> {
 /// In a process of its own: what it does first, it does for the first time.
 #[test]
 fn an_operation_leaves_the_state_of_its_thread_as_it_was() {
-    let name = "duties::an_operation_leaves_the_state_of_its_thread_as_it_was";
     let _alone = alone();
-    in_a_process_of_its_own(name, || {
+    in_a_process_of_its_own(|| {
         for is_cancelled in [false, true] {
             for operation in locks().into_iter().chain(others()) {
                 let name = operation.name.clone();
@@ -392,8 +391,6 @@ extern "C" fn say_call(_: c_int, of: *const [u32; 32], _: *const c_void) {
 /// Each operation is done for the first time behind a filter.
 #[test]
 fn no_operation_makes_a_system_call_that_the_documentation_of_prepare_does_not_list() {
-    let name =
-        "duties::no_operation_makes_a_system_call_that_the_documentation_of_prepare_does_not_list";
     let _alone = alone();
     let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
     if !actions.is_ok_and(|actions| actions.contains("trap")) {
@@ -405,7 +402,7 @@ fn no_operation_makes_a_system_call_that_the_documentation_of_prepare_does_not_l
         ("on", ":membarrier"),
     ] {
         let variables = [("LOCKWRIGHT_MEMBARRIER", membarrier), ("LOCKWRIGHT_TEST_FILTER", choice)];
-        in_an_environment(&variables, name, || {
+        in_an_environment(&variables, || {
             const SIGSYS: c_int = 31;
             const SA_SIGINFO: c_int = 4;
             let action =

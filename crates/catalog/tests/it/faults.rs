@@ -1,7 +1,7 @@
 //! Locks in memory that faults: a handler mends it, and the operation goes on.
 
 use super::alone;
-use super::mutex::in_a_process_of_its_own;
+use super::process::in_a_process_of_its_own;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 use lockwright_core::events::Event;
@@ -78,9 +78,8 @@ fn a_waiter_gives_up_in_a_protected_page<L: RawLock>(
 
 #[test]
 fn a_handler_mends_a_fault_that_a_waiter_of_the_table_makes() {
-    let name = "faults::a_handler_mends_a_fault_that_a_waiter_of_the_table_makes";
     let _alone = alone();
-    in_a_process_of_its_own(name, || {
+    in_a_process_of_its_own(|| {
         // SAFETY: the handler makes two system calls and touches statics only.
         unsafe { signal(SIGSEGV, mend) };
         a_waiter_gives_up_in_a_protected_page(Event::rwlock_sleep, |lock, deadline_ns| {

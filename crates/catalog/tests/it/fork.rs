@@ -1,26 +1,20 @@
 //! A forked child uses locks that its thread held while other threads queued for them.
 
-use super::{Over, alone, not_run};
+use super::children::{How, in_child};
+use super::fresh::{can_write, read_in_slot, while_another_reads};
+use super::{Over, alone, not_run, own_once};
 use lockwright::mutex::RawMutex;
-use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
+use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::semaphore::RawSemaphore;
 use lockwright_core::native::Native;
-use lockwright_core::platform::{Clock, QueueNodes};
+use lockwright_core::platform::QueueNodes;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::osq::OsqLock;
 use lockwright_linux::qspinlock::{CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, QSpinlock, cna};
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
-
-unsafe extern "C" {
-    fn fork() -> c_int;
-    fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
-    fn _exit(status: c_int) -> !;
-    fn alarm(seconds: u32) -> u32;
-}
 
 /// What a child does first with the lock that its thread held when it was forked.
 #[derive(Clone, Copy)]
@@ -31,52 +25,37 @@ enum First {
     IsAskedForIt,
 }
 
-/// Forks while `waiters` threads wait for `lock`, which the caller holds; the child must be able to
-/// give it back and take it again, with two threads. Returns the child's exit status.
-fn fork_while_others_wait<L: RawLock>(lock: &'static L, waiters: usize, first: First) -> c_int {
+/// Forks while `waiters` threads wait for `lock`, which the caller holds. Returns `true` if the child can give it back
+/// and take it again, with two threads.
+fn works_in_child<L: RawLock>(lock: &'static L, waiters: usize, first: First) -> bool {
     lock.lock();
     let started = AtomicU32::new(0);
     thread::scope(|scope| {
         for _ in 0..waiters {
             scope.spawn(|| {
                 started.fetch_add(1, Relaxed);
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
+                own_once(lock);
             });
         }
         while started.load(Relaxed) < waiters as u32 {
             thread::yield_now();
         }
         thread::sleep(Duration::from_millis(20));
-        // SAFETY: the child below only uses the lock, starts threads and exits.
-        let child = unsafe { fork() };
-        if child == 0 {
-            in_child(lock, first);
-        }
+        let works = in_child(How::Fork, || works(lock, first));
         // SAFETY: taken above, in this process.
         unsafe { lock.unlock() };
-        let mut status = -1;
-        // SAFETY: our child, and a valid place for the status.
-        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
-        status
+        works
     })
 }
 
-/// Exits with 0 if the lock works, is killed by an alarm if it hangs.
-fn in_child<L: RawLock>(lock: &'static L, first: First) -> ! {
-    // SAFETY: ends this process if it hangs.
-    unsafe { alarm(10) };
+/// In a child. Hangs if the lock does not work.
+fn works<L: RawLock>(lock: &'static L, first: First) -> bool {
     // SAFETY: the thread of this process that came through the fork holds the lock.
     let unlock = || unsafe { lock.unlock() };
     match first {
         First::Unlocks => unlock(),
         First::IsAskedForIt => thread::scope(|scope| {
-            scope.spawn(|| {
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
+            scope.spawn(|| own_once(lock));
             thread::sleep(Duration::from_millis(20));
             unlock();
         }),
@@ -97,9 +76,7 @@ fn in_child<L: RawLock>(lock: &'static L, first: First) -> ! {
         scope.spawn(rounds);
         scope.spawn(rounds);
     });
-    let status = c_int::from(count.load(Relaxed) != 600);
-    // SAFETY: leaves without running the parent's destructors.
-    unsafe { _exit(status) }
+    count.load(Relaxed) == 600
 }
 
 /// Returns `true` if a child finds a page that was to be wiped in children wiped. Emulators of user programs
@@ -114,21 +91,12 @@ pub(super) fn forks_can_be_told() -> bool {
     unsafe { madvise(page, 4096, Advice::LinuxWipeOnFork) }.expect("Linux 4.14 or later");
     // SAFETY: mapped and writable.
     unsafe { page.cast::<u8>().write(1) };
-    // SAFETY: the child reads a byte and exits.
-    let child = unsafe { fork() };
-    if child == 0 {
-        // SAFETY: mapped in the child, too.
-        let byte = unsafe { page.cast::<u8>().read() };
-        // SAFETY: leaves without running the parent's destructors.
-        unsafe { _exit(byte.into()) };
-    }
-    let mut status = -1;
-    // SAFETY: our child, and a valid place for the status.
-    assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
-    if status != 0 {
+    // SAFETY: mapped in the child, too.
+    let is_wiped = in_child(How::Fork, || unsafe { page.cast::<u8>().read() } == 0);
+    if !is_wiped {
         not_run("this machine ignores MADV_WIPEONFORK");
     }
-    status == 0
+    is_wiped
 }
 
 #[test]
@@ -136,7 +104,7 @@ fn a_forked_child_uses_a_lock_with_a_pending_waiter() {
     let _alone = alone();
     static LOCK: QSpinlock<Native> = QSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 1, First::Unlocks), 0);
+        assert!(works_in_child(&LOCK, 1, First::Unlocks));
     }
 }
 
@@ -145,7 +113,7 @@ fn a_forked_child_uses_a_lock_with_a_queue() {
     let _alone = alone();
     static LOCK: QSpinlock<Native> = QSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 3, First::Unlocks), 0);
+        assert!(works_in_child(&LOCK, 3, First::Unlocks));
     }
 }
 
@@ -154,7 +122,7 @@ fn a_forked_child_uses_a_numa_aware_lock_with_a_queue() {
     let _alone = alone();
     static LOCK: CnaSpinlock<Native> = CnaSpinlock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&LOCK, 3, First::Unlocks), 0);
+        assert!(works_in_child(&LOCK, 3, First::Unlocks));
     }
 }
 
@@ -163,7 +131,7 @@ fn a_forked_child_uses_a_numa_aware_lock_with_a_queue() {
 fn a_child_outlives_a_sleeping_head<L: RawLock>(locks: [&'static L; 2]) {
     if forks_can_be_told() {
         for (lock, first) in locks.into_iter().zip([First::Unlocks, First::IsAskedForIt]) {
-            assert_eq!(fork_while_others_wait(lock, 3, first), 0);
+            assert!(works_in_child(lock, 3, first));
         }
     }
 }
@@ -196,79 +164,35 @@ fn a_forked_child_uses_a_reader_writer_lock_with_sleepers() {
     a_child_outlives_a_sleeping_head(LOCKS.each_ref());
     static FAIR: RawRwLock<Native, Fair> = RawRwLock::INIT;
     if forks_can_be_told() {
-        assert_eq!(fork_while_others_wait(&FAIR, 3, First::IsAskedForIt), 0);
+        assert!(works_in_child(&FAIR, 3, First::IsAskedForIt));
     }
 }
 
-/// Exits with 0 if the lock, which this thread reads, is read until it gives it back, and nobody else reads it.
-fn write_in_child(lock: &'static RawPercpuRwLock<Native>) -> ! {
-    // SAFETY: ends this process if it hangs.
-    unsafe { alarm(10) };
-    let writes = || {
-        let is_ours = lock.lock_until(Native::now_ns() + 20_000_000);
-        if is_ours {
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
-        }
-        is_ours
-    };
-    let elsewhere = || thread::scope(|scope| scope.spawn(writes).join().expect("no panic"));
+/// In a child: returns `true` if the lock, which this thread reads, is read until it gives it back, and no other thread
+/// reads it.
+fn is_read_until_given_back(lock: &'static RawPercpuRwLock<Native>) -> bool {
+    let elsewhere =
+        || thread::scope(|scope| scope.spawn(|| can_write(lock)).join().expect("no panic"));
     let is_kept_out = !elsewhere();
     // SAFETY: read before the fork.
     unsafe { lock.unlock_shared() };
-    let status = c_int::from(!is_kept_out || !elsewhere());
-    // SAFETY: leaves without running the parent's destructors.
-    unsafe { _exit(status) }
+    is_kept_out && elsewhere()
 }
 
 #[test]
 fn a_forked_child_reads_in_the_slot_of_its_thread_and_in_no_other() {
     let _alone = alone();
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    let read = |lock: &RawPercpuRwLock<Native>| {
-        (0..1 << 20).find(|_| {
-            let is_in_slot = lock.lock_shared_in() == ReadIn::Slot;
-            if !is_in_slot {
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
-            }
-            is_in_slot
-        })
-    };
-    if !forks_can_be_told() {
+    if !forks_can_be_told() || !read_in_slot(&LOCK) {
         return;
     }
-    if read(&LOCK).is_none() {
-        return not_run("readers use no slots without membarrier");
-    }
-    let mut status = -1;
-    let (has_read, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
-    thread::scope(|scope| {
-        let over = Over(&is_over);
-        scope.spawn(|| {
-            LOCK.lock_shared();
-            has_read.store(true, Relaxed);
-            while !is_over.load(Relaxed) {
-                thread::sleep(Duration::from_millis(1));
-            }
-            // SAFETY: taken above.
-            unsafe { LOCK.unlock_shared() };
-        });
-        while !has_read.load(Relaxed) {
-            thread::yield_now();
-        }
-        // SAFETY: the child below only uses the lock, starts threads and exits.
-        let child = unsafe { fork() };
-        if child == 0 {
-            write_in_child(&LOCK);
-        }
-        // SAFETY: our child, and a valid place for the status.
-        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
-        drop(over);
+    let mut is_well = true;
+    while_another_reads(&LOCK, || {
+        is_well = in_child(How::Fork, || is_read_until_given_back(&LOCK));
     });
     // SAFETY: read above.
     unsafe { LOCK.unlock_shared() };
-    assert_eq!(status, 0);
+    assert!(is_well);
 }
 
 #[test]
@@ -286,10 +210,8 @@ fn a_forked_child_uses_the_lock_for_programs_whose_head_sleeps() {
     a_child_outlives_a_sleeping_head(LOCKS.each_ref());
 }
 
-/// Exits with 0 if the caller is the head of the queue as soon as it joins.
-fn join_in_child(queue: &OsqLock<Native>) -> ! {
-    // SAFETY: ends this process if it hangs.
-    unsafe { alarm(10) };
+/// In a child: returns `true` if the caller is the head of the queue as soon as it joins.
+fn joins_as_head(queue: &OsqLock<Native>) -> bool {
     let me = Native::claim_node().expect("a node");
     // SAFETY: claimed above, and in no queue.
     let is_head = unsafe { queue.lock(me, || true) };
@@ -297,9 +219,7 @@ fn join_in_child(queue: &OsqLock<Native>) -> ! {
         // SAFETY: with this node.
         unsafe { queue.unlock(me) };
     }
-    let status = c_int::from(!is_head || queue.is_locked());
-    // SAFETY: leaves without running the parent's destructors.
-    unsafe { _exit(status) }
+    is_head && !queue.is_locked()
 }
 
 #[test]
@@ -323,23 +243,14 @@ fn a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it() {
         // SAFETY: claimed above, and in no queue any more.
         unsafe { Native::release_node(me) };
     };
-    let mut status = -1;
     thread::scope(|scope| {
-        let over = Over(&is_over);
+        let _over = Over(&is_over);
         scope.spawn(spin);
         scope.spawn(spin);
         while !QUEUE.is_locked() {
             thread::yield_now();
         }
         thread::sleep(Duration::from_millis(20));
-        // SAFETY: the child below only uses the queue and exits.
-        let child = unsafe { fork() };
-        if child == 0 {
-            join_in_child(&QUEUE);
-        }
-        drop(over);
-        // SAFETY: our child, and a valid place for the status.
-        assert_eq!(unsafe { waitpid(child, &raw mut status, 0) }, child);
+        assert!(in_child(How::Fork, || joins_as_head(&QUEUE)));
     });
-    assert_eq!(status, 0);
 }

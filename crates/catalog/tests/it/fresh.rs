@@ -5,6 +5,7 @@
 
 use super::children::{How, await_child, in_child, start_child};
 use super::fork::forks_can_be_told;
+use super::process::in_a_process_of_its_own;
 use super::{Over, not_run};
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::RawRwLock;
@@ -16,7 +17,6 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::collections::HashSet;
 use std::ffi::{c_int, c_long};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
@@ -32,26 +32,6 @@ unsafe extern "C" {
     fn setitimer(which: c_int, new: *const [c_long; 4], old: *mut [c_long; 4]) -> c_int;
 }
 const SIGALRM: c_int = 14;
-
-/// Runs `body` in a process of its own, which this test is when it is started for that. There `body` comes first.
-pub(super) fn in_fresh_process(body: impl FnOnce()) {
-    const IS_FRESH: &str = "LOCKWRIGHT_TEST_IS_FRESH";
-    if std::env::var_os(IS_FRESH).is_some() {
-        return body();
-    }
-    let this = std::env::current_exe().expect("this program");
-    let thread = thread::current();
-    let name = thread.name().filter(|name| name.contains("::")).expect("a test has a thread");
-    let mut test = Command::new(this);
-    test.args([name, "--exact", "--nocapture"]).env(IS_FRESH, "1");
-    let output = test.output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let failed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}\n{failed}");
-    if failed.contains("not run:") {
-        not_run("see the process that it started");
-    }
-}
 
 /// Reads `lock` until the caller does so in its slot. Returns `false` if readers use no slots.
 pub(super) fn read_in_slot(lock: &RawPercpuRwLock<Native>) -> bool {
@@ -71,7 +51,7 @@ pub(super) fn read_in_slot(lock: &RawPercpuRwLock<Native>) -> bool {
 }
 
 /// Returns `true` if a writer takes the lock within a moment. Gives it back.
-fn can_write(lock: &RawPercpuRwLock<Native>) -> bool {
+pub(super) fn can_write(lock: &RawPercpuRwLock<Native>) -> bool {
     let is_ours = lock.lock_until(Native::now_ns() + 20_000_000);
     if is_ours {
         // SAFETY: taken above.
@@ -109,7 +89,7 @@ pub(super) fn while_another_reads(lock: &'static RawPercpuRwLock<Native>, body: 
 #[test]
 fn a_child_of_a_process_that_never_waited_forgets_what_another_thread_reads() {
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if forks_can_be_told() {
             while_another_reads(&LOCK, || {
                 assert!(
@@ -144,7 +124,7 @@ static HAS_READ: AtomicU32 = AtomicU32::new(0);
 #[test]
 fn a_writer_in_a_child_sees_what_a_thread_of_an_earlier_handler_reads() {
     static OTHER: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if !forks_can_be_told() {
             return;
         }
@@ -194,7 +174,7 @@ fn stay_on(thread: Option<Pid>, cpu: usize) {
 
 #[test]
 fn threads_that_have_a_cpu_each_are_not_taken_for_a_process_with_one() {
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         let allowed = sched_getaffinity(None).expect("a set");
         let mut cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
         let (Some(first), Some(second)) = (cpus.next(), cpus.next()) else {
@@ -227,7 +207,7 @@ fn a_child_without_a_handler_leaves_its_first_thread_its_slot() {
             c_int::from(slots_of_living_threads(MORE).len() != MORE + 1)
         })
     };
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if forks_can_be_told() {
             let child = thread::spawn(body).join().expect("no panic");
             assert_eq!(await_child(child), Some(0), "two threads that live have one slot");
@@ -277,7 +257,7 @@ fn be_interrupted() -> c_int {
 
 #[test]
 fn an_attempt_in_a_child_passes_a_writer_that_was_pending_in_its_parent() {
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if !forks_can_be_told() {
             return;
         }

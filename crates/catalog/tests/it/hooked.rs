@@ -44,6 +44,15 @@ fn call(hook: &'static LocalKey<Hook>) {
     }
 }
 
+/// Functions that are those of programs.
+macro_rules! of_native {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+) => {
+        $(fn $name($($argument: $type),*) $(-> $result)? {
+            Native::$name($($argument),*)
+        })+
+    };
+}
+
 /// See the module.
 pub struct Hooked;
 
@@ -57,9 +66,7 @@ impl Cells for Hooked {
 
 // SAFETY: the fences of `Native`, and full ones in place of the asymmetric pair.
 unsafe impl Barriers for Hooked {
-    fn fence(order: Ordering) {
-        Native::fence(order);
-    }
+    of_native! { fence(order: Ordering); }
     fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>) {
         Native::full_barrier(on);
     }
@@ -80,9 +87,7 @@ unsafe impl Barriers for Hooked {
     fn may_use_heavy_barrier() -> bool {
         true
     }
-    fn delay(pauses: u32) {
-        Native::delay(pauses);
-    }
+    of_native! { delay(pauses: u32); }
 }
 
 const NODES: usize = 64;
@@ -201,9 +206,7 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 unsafe impl ReaderSlots for Hooked {
     type Slot = ReaderSlot<Self>;
 
-    fn lock_number() -> u64 {
-        Native::lock_number()
-    }
+    of_native! { lock_number() -> u64; }
     fn reader_slot() -> Option<NonNull<ReaderSlot<Self>>> {
         call(&BEFORE_SLOT);
         let mine = MINE.get().unwrap_or_else(|| USED.fetch_add(1, Ordering::SeqCst));
@@ -234,9 +237,7 @@ unsafe impl HeldLocks for Hooked {
 }
 
 impl Placement for Hooked {
-    fn this_cpu() -> u32 {
-        Native::this_cpu()
-    }
+    of_native! { this_cpu() -> u32; }
     fn numa_node_of(_cpu: u32) -> u32 {
         0
     }
@@ -250,9 +251,7 @@ impl Placement for Hooked {
 
 // SAFETY: the numbers of `Native`.
 unsafe impl ThreadNumbers for Hooked {
-    fn this_thread() -> u64 {
-        Native::this_thread()
-    }
+    of_native! { this_thread() -> u64; }
 }
 
 impl SchedulerHints for Hooked {
@@ -296,32 +295,21 @@ impl Sleeping for Hooked {
         SLEEPS.set(SLEEPS.get() + 1);
         Native::futex_wait_low(kinds, word, expected, then, deadline_ns)
     }
-    fn futex_holds(
-        then: *const HardwareU32<Native>,
-        value: u32,
-        sleepers: *const HardwareU32<Native>,
-    ) -> bool {
-        Native::futex_holds(then, value, sleepers)
+    of_native! {
+        futex_holds(then: *const HardwareU32<Native>, value: u32, sleepers: *const HardwareU32<Native>) -> bool;
+        futex_requeue(
+            count: u32, from: &HardwareU64<Native>, expected: u32, to: *const HardwareU32<Native>
+        ) -> Option<u32>;
     }
     fn futex_wake_only(kinds: u32, address: *const HardwareU32<Native>, count: u32) -> u32 {
         call(&BEFORE_WAKE);
         WAKES.set(WAKES.get() + 1);
         Native::futex_wake_only(kinds, address, count)
     }
-    fn futex_requeue(
-        count: u32,
-        from: &HardwareU64<Native>,
-        expected: u32,
-        to: *const HardwareU32<Native>,
-    ) -> Option<u32> {
-        Native::futex_requeue(count, from, expected, to)
-    }
 }
 
 impl Clock for Hooked {
-    fn now_ns() -> u64 {
-        Native::now_ns()
-    }
+    of_native! { now_ns() -> u64; }
 }
 
 impl Counters for Hooked {

@@ -8,7 +8,7 @@ use super::children::{How, await_child, in_child, start_child};
 use super::fork::forks_can_be_told;
 use super::mutex::{await_sleep, this_thread};
 use super::parked::Waiter;
-use super::{alone, not_run};
+use super::{alone, not_run, own_once};
 use lockwright::mutex::RawMutex;
 use lockwright_core::native::Native;
 use lockwright_core::platform::QueueNodes;
@@ -165,9 +165,7 @@ fn reserved() -> (&'static RawMutex<Native>, Waiter) {
     let lock: &'static RawMutex<Native> = Box::leak(Box::new(RawMutex::INIT));
     lock.lock();
     let waiter = Waiter::asleep(|| {
-        lock.lock();
-        // SAFETY: taken above.
-        unsafe { lock.unlock() };
+        own_once(lock);
     });
     // It was woken more than 4 ms ago, and finds the lock held.
     while word(lock) & RESERVED == 0 {
@@ -235,9 +233,7 @@ fn takes_what_was_given(way: usize) -> bool {
     lock.lock();
     let waiter = thread::spawn(|| {
         NUMBER.store(this_thread(), Relaxed);
-        lock.lock();
-        // SAFETY: taken above.
-        unsafe { lock.unlock() };
+        own_once(lock);
     });
     await_sleep(&NUMBER);
     Policy::Idle.is_given_to(NUMBER.load(Relaxed));

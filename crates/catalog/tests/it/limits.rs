@@ -1,6 +1,6 @@
 //! What a process runs out of, or is refused.
 
-use super::mutex::in_a_process_of_its_own;
+use super::process::{again, each_ends_the_process, in_a_process_of_its_own};
 use super::{alone, not_run};
 use lockwright::condvar::RawCondvar;
 use lockwright::mutex::RawMutex;
@@ -10,7 +10,6 @@ use lockwright_core::platform::{Barriers, SchedulerHints};
 use lockwright_core::raw::RawLock as _;
 use lockwright_linux::ticket::TicketLock;
 use std::ffi::{c_int, c_ulong};
-use std::io::Read as _;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,7 +29,7 @@ fn a_wait_at_a_full_condition_variable_ends_by_itself() {
 
 #[test]
 fn a_timed_wait_without_a_queue_node_times_out() {
-    in_a_process_of_its_own("limits::a_timed_wait_without_a_queue_node_times_out", || {
+    in_a_process_of_its_own(|| {
         static MUTEX: Mutex<()> = Mutex::new(());
         static CHANGED: Condvar = Condvar::new();
         native::limit_nodes(0);
@@ -87,7 +86,6 @@ fn a_reader_that_cannot_be_counted_does_not_wait() {
 /// It does not unwind, from the midst of which the guard of another reader could be dropped.
 #[test]
 fn a_reader_that_cannot_be_counted_ends_the_process() {
-    const NAME: &str = "limits::a_reader_that_cannot_be_counted_ends_the_process";
     const SAID: &str = "readers hold the lock, and one more cannot be counted";
     let reads: [fn(); 5] = [
         || drop(full(RwLock::new(())).read()),
@@ -96,15 +94,13 @@ fn a_reader_that_cannot_be_counted_ends_the_process() {
         || drop(full(PercpuRwLock::new(())).read()),
         || drop(full(QRwLock::new(())).read()),
     ];
-    each_ends_the_process(NAME, SAID, &reads);
+    each_ends_the_process(SAID, &reads);
 }
 
 /// A guard takes the lock again that was taken by another one meanwhile.
 #[test]
 fn a_guard_that_cannot_be_counted_again_ends_the_process() {
-    const NAME: &str = "limits::a_guard_that_cannot_be_counted_again_ends_the_process";
     each_ends_the_process(
-        NAME,
         "one more cannot be counted",
         &[|| {
             let lock = full(RwLock::new(()));
@@ -121,7 +117,6 @@ fn a_guard_that_cannot_be_counted_again_ends_the_process() {
 
 #[test]
 fn an_upgrade_without_a_queue_node_leaves_a_free_lock_to_all() {
-    let name = "limits::an_upgrade_without_a_queue_node_leaves_a_free_lock_to_all";
     /// A reader becomes the writer when another one has left, and before that gives up once.
     macro_rules! check {
         ($lock:ty, $guard:ty) => {{
@@ -148,7 +143,7 @@ fn an_upgrade_without_a_queue_node_leaves_a_free_lock_to_all() {
             assert!(LOCK.try_write_for(SHORT).is_some(), "it is free");
         }};
     }
-    in_a_process_of_its_own(name, || {
+    in_a_process_of_its_own(|| {
         native::limit_nodes(0);
         check!(FairRwLock<u32>, lockwright::FairRwLockUpgradableReadGuard<'_, u32>);
         check!(RwLock<u32>, lockwright::RwLockUpgradableReadGuard<'_, u32>);
@@ -165,8 +160,7 @@ type CpuSet = [u64; 128];
 
 #[test]
 fn a_thread_with_one_cpu_that_comes_first_does_not_decide_for_the_process() {
-    let name = "limits::a_thread_with_one_cpu_that_comes_first_does_not_decide_for_the_process";
-    in_a_process_of_its_own(name, || {
+    in_a_process_of_its_own(|| {
         let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
         if cpus == 1 {
             return not_run("this process has one CPU");
@@ -256,21 +250,16 @@ fn use_locks_after_refusing(calls: [u32; 2]) {
 
 #[test]
 fn locks_go_on_where_membarrier_is_refused_after_prepare() {
-    let name = "limits::locks_go_on_where_membarrier_is_refused_after_prepare";
-    in_a_process_of_its_own(name, || use_locks_after_refusing([MEMBARRIER; 2]));
+    in_a_process_of_its_own(|| use_locks_after_refusing([MEMBARRIER; 2]));
 }
 
 #[test]
 fn where_nothing_can_take_its_place_the_process_says_so_and_aborts() {
-    const NAME: &str = "limits::where_nothing_can_take_its_place_the_process_says_so_and_aborts";
     const MARK: &str = "LOCKWRIGHT_TEST_ABORTS";
     if std::env::var_os(MARK).is_some() {
         return use_locks_after_refusing([MEMBARRIER, SCHED_SETAFFINITY]);
     }
-    let this = std::env::current_exe().expect("the path of this test");
-    let mut again = std::process::Command::new(this);
-    let output = again.args(["--exact", NAME, "--nocapture"]).env(MARK, "1").output();
-    let output = output.expect("this test can be run");
+    let output = again(MARK, "1").output().expect("this test can be run");
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("not run: ") {
         return not_run("this machine has no membarrier or no system call filters");
@@ -281,12 +270,9 @@ fn where_nothing_can_take_its_place_the_process_says_so_and_aborts() {
 
 #[test]
 fn a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process() {
-    const NAME: &str =
-        "limits::a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_process";
     /// The next ticket is 2^16 - 1, and the one that is served 0: one more, and the lock looks free.
     static FULL: AtomicU32 = AtomicU32::new(0xffff << 16);
     each_ends_the_process(
-        NAME,
         "threads hold or wait for one ticket lock",
         &[|| {
             let lock = (&raw const FULL).cast::<TicketLock<Native>>();
@@ -295,38 +281,4 @@ fn a_thread_that_finds_more_tickets_than_a_ticket_lock_can_count_ends_the_proces
             lock.lock();
         }],
     );
-}
-
-/// Runs the calling test, `name`, again for each of the functions, in a process that ends by it and says why.
-fn each_ends_the_process(name: &str, why: &str, functions: &[fn()]) {
-    const MARK: &str = "LOCKWRIGHT_TEST_ENDS";
-    if let Some(number) = std::env::var_os(MARK) {
-        let number: usize = number.to_str().and_then(|text| text.parse().ok()).expect("a number");
-        functions[number]();
-        return;
-    }
-    for number in 0..functions.len() {
-        let this = std::env::current_exe().expect("the path of this test");
-        let mut again = std::process::Command::new(this);
-        let mut child = again
-            .args(["--exact", name, "--nocapture"])
-            .env(MARK, number.to_string())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .expect("this test can be run");
-        let begin = Instant::now();
-        let ended = loop {
-            match child.try_wait().expect("a child") {
-                Some(ended) => break ended,
-                None if begin.elapsed() > Duration::from_secs(60) => {
-                    child.kill().expect("a child");
-                    panic!("function {number} does not end");
-                }
-                None => thread::sleep(SHORT),
-            }
-        };
-        let mut said = String::new();
-        child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
-        assert!(said.contains(why) && !ended.success(), "function {number}: {said}");
-    }
 }

@@ -19,8 +19,10 @@ mod mutex;
 mod nodes;
 mod once;
 mod parked;
+mod process;
 mod qrwlock;
 mod quiet;
+mod readers;
 mod reentrant;
 mod registry;
 mod results;
@@ -35,6 +37,7 @@ mod statics;
 mod traits;
 mod tunables;
 
+use lockwright_core::raw::RawLock;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,6 +67,20 @@ fn not_run(why: &str) {
     let name = thread.name().unwrap_or("a test");
     // Nobody reads a stream that is closed.
     let _ = writeln!(std::io::stderr(), "not run: {name}: {why}");
+}
+
+/// Takes the lock and gives it back.
+fn own_once(lock: &impl RawLock) {
+    lock.lock();
+    // SAFETY: taken above.
+    unsafe { lock.unlock() };
+}
+
+/// The same, as a reader.
+fn read_once(lock: &impl RawLock) {
+    lock.lock_shared();
+    // SAFETY: taken above.
+    unsafe { lock.unlock_shared() };
 }
 
 /// Tells the threads of a test to end, also if the test panics.

@@ -1,5 +1,6 @@
 //! The mutex and the condition variable for programs: deadlines, handing over, notifications.
 
+use super::process::in_a_process_of_its_own;
 use super::{Over, alone};
 use lockwright::{Condvar, Mutex, SendMutex};
 use lockwright_core::events::Event;
@@ -279,62 +280,34 @@ fn no_notification_is_lost_between_two_sides() {
     });
 }
 
-/// Runs this test once more in a process of its own, where `body` may use up what all tests share.
-pub(super) fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
-    in_an_environment(&[], name, body);
-}
-
-/// The same with these variables set. Returns what the process said on standard error, and nothing in that process.
-pub(super) fn in_an_environment(
-    variables: &[(&str, &str)],
-    name: &str,
-    body: impl FnOnce(),
-) -> String {
-    const MARK: &str = "LOCKWRIGHT_TEST_OF_ITS_OWN";
-    if std::env::var_os(MARK).is_some() {
-        body();
-        return String::new();
-    }
-    let this = std::env::current_exe().expect("the path of this test");
-    let mut again = std::process::Command::new(this);
-    again.args(["--exact", name, "--nocapture"]).env(MARK, "1").envs(variables.iter().copied());
-    let output = again.output().expect("this test can be run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} {said}", output.status);
-    said.into_owned()
-}
-
 #[test]
 fn more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable() {
-    in_a_process_of_its_own(
-        "mutex::more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable",
-        || {
-            let nodes: Vec<_> = std::iter::from_fn(native::Native::claim_node).collect();
-            assert!(nodes.len() > 60_000, "{} nodes", nodes.len());
-            let (counter, changed) = (Mutex::new(0), Condvar::new());
-            thread::scope(|scope| {
-                for _ in 0..8 {
-                    scope.spawn(|| {
-                        for _ in 0..20 {
-                            *counter.lock() += 1;
-                            thread::yield_now();
-                        }
-                        changed.notify_one();
-                    });
-                }
-                let mut guard = counter.lock();
-                changed.wait_while(&mut guard, |count| *count < 160);
-                let late = scope.spawn(|| counter.try_lock_for(SHORT).is_none());
-                assert!(late.join().expect("no panic"), "the mutex is held");
-            });
-            assert_eq!(*counter.lock(), 160);
-            for id in nodes {
-                // SAFETY: claimed above, and never in a queue.
-                unsafe { native::Native::release_node(id) };
+    in_a_process_of_its_own(|| {
+        let nodes: Vec<_> = std::iter::from_fn(native::Native::claim_node).collect();
+        assert!(nodes.len() > 60_000, "{} nodes", nodes.len());
+        let (counter, changed) = (Mutex::new(0), Condvar::new());
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        *counter.lock() += 1;
+                        thread::yield_now();
+                    }
+                    changed.notify_one();
+                });
             }
-            assert!(native::Native::claim_node().is_some());
-        },
-    );
+            let mut guard = counter.lock();
+            changed.wait_while(&mut guard, |count| *count < 160);
+            let late = scope.spawn(|| counter.try_lock_for(SHORT).is_none());
+            assert!(late.join().expect("no panic"), "the mutex is held");
+        });
+        assert_eq!(*counter.lock(), 160);
+        for id in nodes {
+            // SAFETY: claimed above, and never in a queue.
+            unsafe { native::Native::release_node(id) };
+        }
+        assert!(native::Native::claim_node().is_some());
+    });
 }
 
 /// The mutex is taken in one thread, waited with in another and unlocked there.

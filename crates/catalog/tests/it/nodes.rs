@@ -1,6 +1,6 @@
 //! The node pool: thread life cycle and exhaustion.
 
-use super::{alone, not_run};
+use super::{alone, not_run, own_once};
 use lockwright_core::events::Event;
 use lockwright_core::native::{self, Native};
 use lockwright_core::platform::{Clock, QueueNodes};
@@ -15,11 +15,7 @@ fn contend<L: RawLock>(lock: &L, waiters: usize, hold: std::time::Duration) {
     thread::scope(|scope| {
         lock.lock();
         for _ in 0..waiters {
-            scope.spawn(|| {
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-            });
+            scope.spawn(|| own_once(lock));
         }
         thread::sleep(hold);
         // SAFETY: taken above.
@@ -159,11 +155,7 @@ fn attempts_that_time_out_leave_no_more_than_one_node_of_a_thread() {
     thread::scope(|scope| {
         // One that is pending, and the head of the queue.
         for _ in 0..2 {
-            scope.spawn(|| {
-                LOCK.lock();
-                // SAFETY: taken above.
-                unsafe { LOCK.unlock() };
-            });
+            scope.spawn(|| own_once(&LOCK));
             thread::sleep(20 * SHORT);
         }
         for _ in 0..20 {

@@ -1,10 +1,11 @@
 //! The queued reader-writer spinlock as programs use it.
 
 use super::alone;
-use lockwright::{QRwLock, QRwLockWriteGuard};
+use lockwright::QRwLock;
 use lockwright_core::native::Native;
 use lockwright_core::native::priority::UrgentScope;
 use lockwright_core::raw::RawLock;
+use lockwright_linux::qrwlock::RawQRwLock;
 use std::mem::size_of;
 use std::thread;
 
@@ -13,7 +14,7 @@ static READ: QRwLock<u32> = QRwLock::new(7);
 #[test]
 fn it_lives_in_a_static_of_eight_bytes_and_zero_is_unlocked() {
     *READ.write() += 1;
-    assert_eq!((*READ.read(), size_of::<lockwright_linux::qrwlock::RawQRwLock<Native>>()), (8, 8));
+    assert_eq!((*READ.read(), size_of::<RawQRwLock<Native>>()), (8, 8));
     // SAFETY: all words are atomic integers, for which zero is a value.
     let zero: QRwLock<()> = unsafe { std::mem::zeroed() };
     assert!(!zero.is_locked() && zero.try_write().is_some());
@@ -21,16 +22,7 @@ fn it_lives_in_a_static_of_eight_bytes_and_zero_is_unlocked() {
 
 #[test]
 fn readers_share_and_a_writer_does_not() {
-    let lock = QRwLock::new(1);
-    let first = lock.read();
-    let second = lock.try_read().expect("a reader keeps no reader out");
-    assert!(lock.try_write().is_none() && !lock.is_locked_exclusive());
-    drop((first, second));
-    let mut writer = lock.try_write().expect("nobody is there");
-    *writer += 1;
-    assert!(lock.try_read().is_none() && lock.is_locked_exclusive());
-    let reader = QRwLockWriteGuard::downgrade(writer);
-    assert_eq!((*reader, *lock.read()), (2, 2));
+    super::readers::share::<RawQRwLock<Native>>();
 }
 
 #[test]
@@ -52,7 +44,7 @@ fn a_writer_that_waits_keeps_readers_out_but_for_urgent_ones() {
 
 #[test]
 fn readers_that_never_leave_keep_others_out_before_their_number_wraps() {
-    let lock = lockwright_linux::qrwlock::RawQRwLock::<Native>::INIT;
+    let lock = RawQRwLock::<Native>::INIT;
     // SAFETY: nobody uses it yet.
     unsafe { lock.fill_readers(2) };
     lock.lock_shared();

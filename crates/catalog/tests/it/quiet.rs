@@ -2,8 +2,9 @@
 
 use super::children::{How, await_child, in_child, start_child};
 use super::fork::forks_can_be_told;
-use super::fresh::{in_fresh_process, read_in_slot, while_another_reads};
-use super::not_run;
+use super::fresh::{read_in_slot, while_another_reads};
+use super::process::in_a_process_of_its_own;
+use super::{not_run, own_once, read_once};
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::RawRwLock;
 use lockwright_core::native::Native;
@@ -51,12 +52,8 @@ fn makes_no_system_call(how: How, before: impl FnOnce(), body: impl Fn()) -> boo
 /// Takes each kind of hold of a free lock and gives it back.
 fn use_each_way<L: RawLock>(lock: &L) {
     for _ in 0..100 {
-        lock.lock_shared();
-        // SAFETY: taken above.
-        unsafe { lock.unlock_shared() };
-        lock.lock();
-        // SAFETY: taken above.
-        unsafe { lock.unlock() };
+        read_once(lock);
+        own_once(lock);
         assert!(lock.try_lock_shared(), "it is free");
         // SAFETY: taken above.
         unsafe { lock.unlock_shared() };
@@ -69,14 +66,10 @@ fn a_child_forgets_that_a_writer_of_its_parent_slept() {
     /// The first use of a lock that says that a writer sleeps.
     const FIRST: [fn(&RawRwLock<Native>); 3] = [
         |lock| {
-            lock.lock();
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
+            own_once(lock);
         },
         |lock| {
-            lock.lock_shared();
-            // SAFETY: taken above.
-            unsafe { lock.unlock_shared() };
+            read_once(lock);
         },
         |lock| {
             assert!(lock.try_lock_shared(), "it is free");
@@ -84,18 +77,14 @@ fn a_child_forgets_that_a_writer_of_its_parent_slept() {
             unsafe { lock.unlock_shared() };
         },
     ];
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if !forks_can_be_told() {
             return;
         }
         LOCKS.iter().for_each(RawLock::lock);
         let well = thread::scope(|scope| {
             for lock in &LOCKS {
-                scope.spawn(|| {
-                    lock.lock();
-                    // SAFETY: taken above.
-                    unsafe { lock.unlock() };
-                });
+                scope.spawn(|| own_once(lock));
             }
             thread::sleep(Duration::from_millis(50));
             let well = [How::Fork, How::Clone].map(|how| {
@@ -126,7 +115,7 @@ fn a_child_forgets_that_a_writer_of_its_parent_slept() {
 fn a_child_forgets_a_writer_of_its_parent_that_slept_for_a_reader_in_a_slot() {
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
     static OTHER: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         if !forks_can_be_told() || !read_in_slot(&OTHER) || !read_in_slot(&LOCK) {
             return;
         }
@@ -142,11 +131,7 @@ fn a_child_forgets_a_writer_of_its_parent_that_slept_for_a_reader_in_a_slot() {
             }
         };
         let well = thread::scope(|scope| {
-            scope.spawn(|| {
-                LOCK.lock();
-                // SAFETY: taken above.
-                unsafe { LOCK.unlock() };
-            });
+            scope.spawn(|| own_once(&LOCK));
             thread::sleep(Duration::from_millis(50));
             let well =
                 [How::Fork, How::Clone].map(|how| makes_no_system_call(how, || leave(&LOCK), read));
@@ -186,11 +171,9 @@ fn while_all_slots_are_taken(body: impl FnOnce()) {
 fn a_thread_without_a_slot_reads_without_a_system_call_and_its_child_has_a_slot() {
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
     let read = || {
-        LOCK.lock_shared();
-        // SAFETY: taken above.
-        unsafe { LOCK.unlock_shared() };
+        read_once(&LOCK);
     };
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         let body = || {
             read();
             assert!(Native::reader_slot().is_none(), "this thread has none");

@@ -2,7 +2,7 @@
 
 use super::alone;
 use super::children::{How, in_child};
-use super::fresh::in_fresh_process;
+use super::process::in_a_process_of_its_own;
 use lockwright::{MappedReentrantMutexGuard, ReentrantMutex, ReentrantMutexGuard};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -143,7 +143,7 @@ fn the_lock_of_a_thread_that_ended_with_it_stays_locked() {
 #[test]
 fn a_thread_that_starts_in_a_child_is_not_taken_for_the_owner() {
     static LOCK: ReentrantMutex<Cell<u64>> = ReentrantMutex::new(Cell::new(0));
-    in_fresh_process(|| {
+    in_a_process_of_its_own(|| {
         let other = Barrier::new(2);
         thread::scope(|scope| {
             scope.spawn(|| {

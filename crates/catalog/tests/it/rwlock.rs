@@ -1,6 +1,7 @@
 //! The reader-writer locks for programs, as programs use them.
 
-use super::{Over, alone, not_run};
+use super::readers::{self, LONG, SOON};
+use super::{Over, alone, not_run, own_once, read_once};
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::{Fair, RawRwLock};
 use lockwright::{
@@ -13,55 +14,24 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const SOON: Duration = Duration::from_millis(5);
-/// Nothing here takes that long unless it never ends.
-const LONG: Duration = Duration::from_secs(10);
-
 #[test]
 fn readers_share_and_a_writer_does_not() {
-    let lock = RwLock::new(1);
-    let first = lock.read();
-    let second = lock.try_read().expect("a reader keeps no reader out");
-    assert!(lock.try_write().is_none() && !lock.is_locked_exclusive());
-    drop((first, second));
-    let mut writer = lock.try_write().expect("nobody is there");
-    *writer += 1;
-    assert!(lock.try_read().is_none() && lock.is_locked_exclusive());
-    let reader = RwLockWriteGuard::downgrade(writer);
-    assert_eq!((*reader, *lock.read()), (2, 2));
+    readers::share::<RawRwLock<Native>>();
+    readers::share::<RawRwLock<Native, Fair>>();
 }
 
 #[test]
 fn whoever_gives_up_leaves_a_lock_that_others_get() {
-    fn leaves_it<R: lock_api::RawRwLockTimed<Duration = Duration, Instant = Instant> + Sync>() {
-        let lock = lock_api::RwLock::<R, ()>::new(());
-        let writer = lock.write();
-        thread::scope(|scope| {
-            let began = Instant::now();
-            let reads = scope.spawn(|| lock.try_read_for(SOON).is_some());
-            let writes = scope.spawn(|| lock.try_write_for(SOON).is_some());
-            assert!(!reads.join().expect("no panic") && !writes.join().expect("no panic"));
-            assert!(began.elapsed() >= SOON);
-        });
-        drop(writer);
-        assert!(lock.try_write_until(Instant::now()).is_some());
-        assert!(lock.try_read_until(Instant::now()).is_some());
-        assert!(!lock.is_locked());
-    }
-    leaves_it::<RawRwLock<Native>>();
-    leaves_it::<RawRwLock<Native, Fair>>();
-    leaves_it::<RawPercpuRwLock<Native>>();
+    readers::leave_it::<RawRwLock<Native>>();
+    readers::leave_it::<RawRwLock<Native, Fair>>();
+    readers::leave_it::<RawPercpuRwLock<Native>>();
 }
 
 /// A thread that waits to write, and what the caller finds meanwhile.
 fn beside_a_waiting_writer<L: RawLock, R>(lock: &L, finds: impl FnOnce() -> R) -> R {
     thread::scope(|scope| {
         lock.lock_shared();
-        let writer = scope.spawn(|| {
-            lock.lock();
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
-        });
+        let writer = scope.spawn(|| own_once(lock));
         thread::sleep(20 * SOON);
         assert!(!writer.is_finished());
         let found = finds();
@@ -78,9 +48,7 @@ fn a_reader_reads_again_while_a_writer_waits() {
         let began = Instant::now();
         beside_a_waiting_writer(&lock, || {
             for _ in 0..3 {
-                lock.lock_shared();
-                // SAFETY: taken above.
-                unsafe { lock.unlock_shared() };
+                read_once(&lock);
             }
         });
         assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
@@ -101,34 +69,8 @@ fn where_it_is_first_come_first_served_nobody_passes_a_waiting_writer() {
 
 #[test]
 fn a_writer_among_many_readers_is_not_kept_out() {
-    fn longest<L: RawLock>() -> Duration {
-        let (lock, is_over) = (L::new(), AtomicBool::new(false));
-        thread::scope(|scope| {
-            let over = Over(&is_over);
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while !is_over.load(Relaxed) {
-                        lock.lock_shared();
-                        // SAFETY: taken above.
-                        unsafe { lock.unlock_shared() };
-                    }
-                });
-            }
-            let (mut longest, began) = (Duration::ZERO, Instant::now());
-            while began.elapsed() < Duration::from_millis(200) {
-                let asked = Instant::now();
-                lock.lock();
-                // SAFETY: taken above.
-                unsafe { lock.unlock() };
-                longest = longest.max(asked.elapsed());
-            }
-            drop(over);
-            longest
-        })
-    }
-    for longest in [longest::<RawRwLock<Native>>(), longest::<RawPercpuRwLock<Native>>()] {
-        assert!(longest < LONG, "{longest:?}");
-    }
+    readers::let_a_writer_in::<RawRwLock<Native>>();
+    readers::let_a_writer_in::<RawPercpuRwLock<Native>>();
 }
 
 /// Reads until slots are used. Returns `true` if that ever happens here.
@@ -161,11 +103,7 @@ fn slots_are_used_after_many_reads_and_not_after_a_write() {
     // SAFETY: taken above.
     unsafe { lock.unlock_shared() };
     thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            lock.lock();
-            // SAFETY: taken above.
-            unsafe { lock.unlock() };
-        });
+        let writer = scope.spawn(|| own_once(&lock));
         thread::sleep(SOON);
         assert!(!writer.is_finished(), "it is read once more");
         lock.lock_shared();

@@ -1,7 +1,7 @@
 //! The reader-writer semaphore as programs use it.
 
-use super::Over;
-use lockwright::{InterruptibleRwLock, RwSemLock, RwSemWriteGuard};
+use super::readers::{self, SOON};
+use lockwright::{InterruptibleRwLock, RwSemLock};
 use lockwright_core::native::Native;
 use lockwright_core::platform::Clock;
 use lockwright_core::raw::RawLock;
@@ -9,43 +9,24 @@ use lockwright_linux::rwsem::{
     Current, CurrentInPrograms, Interrupt, RwSem, RwSemPolicy, Until, V3_12, V3_12On32Bits, V4_14,
     V4_14Handoff, V5_10,
 };
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const SOON: Duration = Duration::from_millis(5);
-/// Nothing here takes that long unless it never ends.
-const LONG: Duration = Duration::from_secs(10);
+type ForPrograms = RwSem<Native>;
 
 #[test]
 fn readers_share_and_a_writer_does_not() {
-    let lock = RwSemLock::new(1);
-    let first = lock.read();
-    let second = lock.try_read().expect("a reader keeps no reader out");
-    assert!(lock.try_write().is_none() && !lock.is_locked_exclusive());
-    drop((first, second));
-    let mut writer = lock.try_write().expect("nobody is there");
-    *writer += 1;
-    assert!(lock.try_read().is_none() && lock.is_locked_exclusive());
-    let reader = RwSemWriteGuard::downgrade(writer);
-    assert_eq!((*reader, *lock.read()), (2, 2));
+    readers::share::<ForPrograms>();
 }
 
 #[test]
 fn whoever_gives_up_leaves_a_lock_that_others_get() {
-    let lock = RwSemLock::new(());
-    let writer = lock.write();
-    thread::scope(|scope| {
-        let began = Instant::now();
-        let reads = scope.spawn(|| lock.try_read_for(SOON).is_some());
-        let writes = scope.spawn(|| lock.try_write_for(SOON).is_some());
-        assert!(!reads.join().expect("no panic") && !writes.join().expect("no panic"));
-        assert!(began.elapsed() >= SOON);
-    });
-    drop(writer);
-    assert!(lock.try_write_until(Instant::now()).is_some());
-    assert!(lock.try_read_until(Instant::now()).is_some());
-    assert!(!lock.is_locked());
+    readers::leave_it::<ForPrograms>();
+}
+
+#[test]
+fn a_writer_among_many_readers_is_not_kept_out() {
+    readers::let_a_writer_in::<ForPrograms>();
 }
 
 /// A waiter that `waits` on a lock which is held is interrupted, and the next one gets the lock.
@@ -183,28 +164,4 @@ fn a_wait_ends_at_what_comes_first() {
     assert!(!lock.lock_within(until.or_interrupted(&interrupt)), "the interrupt");
     // SAFETY: taken above.
     unsafe { lock.unlock() };
-}
-
-#[test]
-fn a_writer_among_many_readers_is_not_kept_out() {
-    let (lock, is_over) = (RwSemLock::new(0_u64), AtomicBool::new(false));
-    let longest = thread::scope(|scope| {
-        let over = Over(&is_over);
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !is_over.load(Relaxed) {
-                    assert!(*lock.read() < u64::MAX);
-                }
-            });
-        }
-        let (mut longest, began) = (Duration::ZERO, Instant::now());
-        while began.elapsed() < Duration::from_millis(300) {
-            let asked = Instant::now();
-            *lock.write() += 1;
-            longest = longest.max(asked.elapsed());
-        }
-        drop(over);
-        longest
-    });
-    assert!(longest < LONG, "{longest:?}");
 }

@@ -1,29 +1,24 @@
 //! Tunables that the program or its environment sets.
 
-use crate::mutex::{in_a_process_of_its_own, in_an_environment};
+use crate::process::{in_a_process_of_its_own, in_an_environment};
 use lockwright_core::native::{numa_spinlock, set_tunable, topology, tunable};
 use lockwright_core::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, NumaSpinlock, OutOfRange, Tunable};
 
 const THRESHOLD: Tunable = Tunable::numa_spinlock_threshold;
-/// Of this kind of test.
-const OWN: &str = "tunables::";
 
 #[test]
 fn a_value_out_of_range_is_refused_and_changes_nothing() {
-    in_a_process_of_its_own(
-        &(OWN.to_owned() + "a_value_out_of_range_is_refused_and_changes_nothing"),
-        || {
-            assert_eq!(tunable(THRESHOLD), None);
-            assert_eq!(set_tunable(THRESHOLD, Some(31)), Ok(()));
-            let refused = set_tunable(THRESHOLD, Some(32)).expect_err("out of range");
-            assert_eq!(refused, OutOfRange { tunable: THRESHOLD, value: 32 });
-            let said = "tunable `numa_spinlock_threshold` cannot be 32: give 0 to 31";
-            assert_eq!(refused.to_string(), said);
-            assert_eq!(tunable(THRESHOLD), Some(31));
-            assert_eq!(set_tunable(THRESHOLD, None), Ok(()));
-            assert_eq!(tunable(THRESHOLD), None);
-        },
-    );
+    in_a_process_of_its_own(|| {
+        assert_eq!(tunable(THRESHOLD), None);
+        assert_eq!(set_tunable(THRESHOLD, Some(31)), Ok(()));
+        let refused = set_tunable(THRESHOLD, Some(32)).expect_err("out of range");
+        assert_eq!(refused, OutOfRange { tunable: THRESHOLD, value: 32 });
+        let said = "tunable `numa_spinlock_threshold` cannot be 32: give 0 to 31";
+        assert_eq!(refused.to_string(), said);
+        assert_eq!(tunable(THRESHOLD), Some(31));
+        assert_eq!(set_tunable(THRESHOLD, None), Ok(()));
+        assert_eq!(tunable(THRESHOLD), None);
+    });
 }
 
 #[test]
@@ -33,8 +28,7 @@ fn the_environment_sets_tunables_and_the_program_has_the_last_word() {
         ("LOCKWRIGHT_NUMA_SPINLOCK_THRESHOLD", "8"),
         ("LOCKWRIGHT_SPIN_PAUSES", "70"),
     ];
-    let name = OWN.to_owned() + "the_environment_sets_tunables_and_the_program_has_the_last_word";
-    let said = in_an_environment(&variables, &name, || {
+    let said = in_an_environment(&variables, || {
         // Before anything has read the environment.
         assert_eq!(set_tunable(Tunable::spin_pauses, Some(7)), Ok(()));
         assert_eq!(tunable(THRESHOLD), Some(8));
@@ -58,9 +52,8 @@ fn each_variable_that_is_wrong_is_refused_with_a_line() {
     let taken = [("LOCKWRIGHT_NUMA_SPINLOCK", "auto"), ("LOCKWRIGHT_POLICY", "fair")];
     let variables: Vec<_> =
         refused.map(|(name, value, _)| (name, value)).into_iter().chain(taken).collect();
-    let name = OWN.to_owned() + "each_variable_that_is_wrong_is_refused_with_a_line";
     let mut is_parent = true;
-    let said = in_an_environment(&variables, &name, || {
+    let said = in_an_environment(&variables, || {
         is_parent = false;
         assert_eq!(tunable(THRESHOLD), None);
         assert_eq!(tunable(Tunable::numa_spinlock), Some(NUMA_AUTO));
@@ -76,8 +69,7 @@ fn each_variable_that_is_wrong_is_refused_with_a_line() {
 
 #[test]
 fn numa_aware_order_is_automatic_where_several_nodes_are_real() {
-    let name = OWN.to_owned() + "numa_aware_order_is_automatic_where_several_nodes_are_real";
-    in_a_process_of_its_own(&name, || {
+    in_a_process_of_its_own(|| {
         topology::set_fake(2, 1);
         assert_eq!(numa_spinlock(), NumaSpinlock::SeveralNodes);
         topology::set_fake(1, 1);
