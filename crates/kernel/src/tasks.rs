@@ -29,6 +29,16 @@ use lockwright_core::platform::{
 use lockwright_core::queue::{NodeId, QNode};
 use lockwright_core::tunables::Tunable;
 
+/// Functions that are those of [`Kernel`].
+macro_rules! of_kernel {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+) => {
+        $(#[inline(always)]
+        fn $name($($argument: $type),*) $(-> $result)? {
+            Kernel::$name($($argument),*)
+        })+
+    };
+}
+
 /// The machine of tasks.
 pub struct Tasks;
 
@@ -81,9 +91,7 @@ impl Cells for Tasks {
     type Word = HardwareWord<Kernel>;
     type Tracker = Untracked;
 
-    fn end(why: &'static str) -> ! {
-        Kernel::end(why)
-    }
+    of_kernel! { end(why: &'static str) -> !; }
 }
 
 // SAFETY: nodes are elements of one static array, claimed by a compare-exchange and released by a releasing store.
@@ -286,46 +294,26 @@ impl SchedulerHints for Tasks {
 
 // SAFETY: as for `Kernel`, whose cells these are.
 unsafe impl LockHash for Tasks {
-    fn hash_slots() -> usize {
-        Kernel::hash_slots()
-    }
-    fn hash_slot(at: usize) -> NonNull<HardwareU64<Kernel>> {
-        Kernel::hash_slot(at)
-    }
-    fn lock_name(word: *const ()) -> u64 {
-        Kernel::lock_name(word)
+    of_kernel! {
+        hash_slots() -> usize;
+        hash_slot(at: usize) -> NonNull<HardwareU64<Kernel>>;
+        lock_name(word: *const ()) -> u64;
     }
 }
 
 impl Placement for Tasks {
-    #[inline(always)]
-    fn this_cpu() -> u32 {
-        Kernel::this_cpu()
-    }
-    #[inline(always)]
-    fn numa_node_of(number: u32) -> u32 {
-        Kernel::numa_node_of(number)
-    }
-    #[inline(always)]
-    fn numa_nodes() -> u32 {
-        Kernel::numa_nodes()
-    }
-    #[inline(always)]
-    fn is_guest() -> bool {
-        Kernel::is_guest()
-    }
-    #[inline(always)]
-    fn is_urgent() -> bool {
-        Kernel::is_urgent()
+    of_kernel! {
+        this_cpu() -> u32;
+        numa_node_of(number: u32) -> u32;
+        numa_nodes() -> u32;
+        is_guest() -> bool;
+        is_urgent() -> bool;
     }
 }
 
 // SAFETY: those of `Kernel`.
 unsafe impl Barriers for Tasks {
-    #[inline(always)]
-    fn fence(order: Ordering) {
-        Kernel::fence(order);
-    }
+    of_kernel! { fence(order: Ordering); }
     #[inline(always)]
     fn full_barrier<T: Copy + Eq>(on: &impl Atomic<T>) {
         Kernel::full_barrier(on);
@@ -334,47 +322,25 @@ unsafe impl Barriers for Tasks {
     fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
         Kernel::barrier_after_exchange(on);
     }
-    #[inline(always)]
-    fn light_barrier() {
-        Kernel::light_barrier();
-    }
-    #[inline(always)]
-    fn heavy_barrier() {
-        Kernel::heavy_barrier();
-    }
-    #[inline(always)]
-    fn has_heavy_barrier() -> bool {
-        Kernel::has_heavy_barrier()
-    }
-    #[inline(always)]
-    fn may_use_heavy_barrier() -> bool {
-        Kernel::may_use_heavy_barrier()
-    }
-    #[inline(always)]
-    fn delay(pauses: u32) {
-        Kernel::delay(pauses);
+    of_kernel! {
+        light_barrier();
+        heavy_barrier();
+        has_heavy_barrier() -> bool;
+        may_use_heavy_barrier() -> bool;
+        delay(pauses: u32);
     }
 }
 
 impl Counters for Tasks {
-    #[inline(always)]
-    fn count_many(event: Event, n: u64) {
-        Kernel::count_many(event, n);
-    }
+    of_kernel! { count_many(event: Event, n: u64); }
     /// Times are not kept: an emulator's are worth nothing.
     #[inline(always)]
     fn is_counting() -> bool {
         false
     }
-    #[inline(always)]
-    fn tunable(tunable: Tunable) -> Option<u64> {
-        Kernel::tunable(tunable)
-    }
+    of_kernel! { tunable(tunable: Tunable) -> Option<u64>; }
 }
 
 impl Clock for Tasks {
-    #[inline(always)]
-    fn now_ns() -> u64 {
-        Kernel::now_ns()
-    }
+    of_kernel! { now_ns() -> u64; }
 }
