@@ -2,7 +2,7 @@
 
 use crate::cell::{CheckedCell, ModelChecker};
 use crate::machine::machine;
-use crate::raw::{raw_cells, raw_ints};
+use crate::raw::raw_cells;
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::atomic::{self, AtomicPtr, AtomicU32, AtomicU64};
 use lockwright_core::platform::{Atomic, Barriers, Budget, Cells, Placement, RaceTracker, Zeroed};
@@ -12,15 +12,7 @@ use std::sync::atomic::Ordering::{self, SeqCst};
 /// The platform of the loom model checker. Usable only inside a [`LoomRun`](crate::LoomRun).
 pub struct Loom;
 
-raw_cells! {
-    AtomicU32, u32, std::sync::atomic::AtomicU32, 0;
-    AtomicU64, u64, std::sync::atomic::AtomicU64, 0;
-    AtomicPtr<()>, *mut (), std::sync::atomic::AtomicPtr<()>, std::ptr::null_mut();
-}
-raw_ints! {
-    AtomicU32, u32;
-    AtomicU64, u64;
-}
+raw_cells!();
 
 impl ModelChecker for Loom {
     const IDLE_MAX: u32 = 1_000;
@@ -77,42 +69,4 @@ impl RaceTracker for LoomTracker {
 }
 
 // Its threads run for ever, and bounded waits end soon: no spinner needs a clock to end.
-machine!(Loom, loom, knows_who_runs: true);
-
-impl Cells for Loom {
-    type U32 = CheckedCell<AtomicU32, Self>;
-    type U64 = CheckedCell<AtomicU64, Self>;
-    type Ptr = CheckedCell<AtomicPtr<()>, Self>;
-    type Word = CheckedCell<AtomicU32, Self>;
-    type Tracker = LoomTracker;
-}
-
-// SAFETY: all of them are loom's full fences but for `fence`, which is loom's own.
-unsafe impl Barriers for Loom {
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-    fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
-        atomic::fence(SeqCst);
-    }
-    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
-        Self::full_barrier(on);
-    }
-    fn light_barrier() {
-        atomic::fence(SeqCst);
-    }
-    fn heavy_barrier() {
-        atomic::fence(SeqCst);
-    }
-    fn has_heavy_barrier() -> bool {
-        true
-    }
-    fn may_use_heavy_barrier() -> bool {
-        true
-    }
-    fn delay(_pauses: u32) {
-        if !MACHINE.world.is_in_a_hurry(Self::this_cpu()) {
-            Self::give_way();
-        }
-    }
-}
+machine!(Loom, loom, LoomTracker, knows_who_runs: true, light_barrier: atomic::fence(SeqCst));

@@ -5,7 +5,6 @@ use crate::world::{self, Explored};
 use crate::{Loom, LoomThreads};
 use lockwright_clients::{Client, ClientType};
 use loom::model::Builder;
-use std::sync::Arc;
 
 /// One exploration: a machine and its bounds.
 #[derive(Clone, Debug)]
@@ -52,20 +51,8 @@ impl LoomRun {
     }
     /// As [`client`](Self::client), for a type chosen by name.
     pub fn client_type(&self, client: ClientType) -> Explored {
-        let (threads, rounds) = (self.threads, self.rounds);
-        self.model(move || {
-            let client = client.make(threads, rounds);
-            let body = |cpu: usize| {
-                let client = Arc::clone(&client);
-                move || client.body(cpu)
-            };
-            LoomThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
-            client.finish();
-            assert!(Loom::has_released_all_nodes(), "a queue node was not released");
-            assert!(Loom::has_empty_hash(), "an entry was left in the lock hash");
-            assert!(Loom::has_empty_table(), "a waiter was left in the table of sleepers");
-            assert!(Loom::has_free_metadata(), "a lock has not given its metadata back");
-        })
+        let size = (self.threads, self.rounds);
+        self.model(move || Loom::run_client(client, size, LoomThreads::join))
     }
 
     /// Explores every execution of `body`, which starts on CPU 0.

@@ -63,7 +63,10 @@ impl SleepQueue {
 /// Builds the machine of `$platform` from the mutex, condition variable, lazy statics and thread
 /// locals of `$checker`, and implements the groups of `Platform` that rest on it.
 macro_rules! machine {
-    ($platform:ident, $checker:ident, knows_who_runs: $knows:literal) => {
+    (
+        $platform:ident, $checker:ident, $tracker:ident,
+        knows_who_runs: $knows:literal, light_barrier: $light_barrier:expr
+    ) => {
         struct Machine {
             world: $crate::world::Execution<$platform>,
             sleepers: ::$checker::sync::Mutex<$crate::machine::SleepQueue>,
@@ -92,6 +95,24 @@ macro_rules! machine {
             pub(crate) fn set_active(cpu: u32, is_active: bool) {
                 MACHINE.world.activity.set_active(cpu, is_active);
             }
+            /// Runs a client with this many threads by `join`, and looks at what its locks have left.
+            pub(crate) fn run_client(
+                client: lockwright_clients::ClientType,
+                (threads, rounds): (usize, u32),
+                join: fn(Vec<Box<dyn FnOnce() + Send>>),
+            ) {
+                let client = client.make(threads, rounds);
+                let body = |cpu: usize| {
+                    let client = std::sync::Arc::clone(&client);
+                    move || client.body(cpu)
+                };
+                join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
+                client.finish();
+                assert!(Self::has_released_all_nodes(), "a queue node was not released");
+                assert!(Self::has_empty_hash(), "an entry was left in the lock hash");
+                assert!(Self::has_empty_table(), "a waiter was left in the table of sleepers");
+                assert!(Self::has_free_metadata(), "a lock has not given its metadata back");
+            }
             /// True if no queue node is claimed.
             pub fn has_released_all_nodes() -> bool {
                 MACHINE.world.has_released_all_nodes()
@@ -113,6 +134,45 @@ macro_rules! machine {
             pub(crate) fn begin_execution() {
                 $crate::world::begin_execution();
                 let _ = &*MACHINE;
+            }
+        }
+
+        impl Cells for $platform {
+            type U32 = CheckedCell<AtomicU32, Self>;
+            type U64 = CheckedCell<AtomicU64, Self>;
+            type Ptr = CheckedCell<AtomicPtr<()>, Self>;
+            type Word = CheckedCell<AtomicU32, Self>;
+            type Tracker = $tracker;
+        }
+
+        // SAFETY: all of them are the checker's full fences but for `fence`, which is its own, and for the light
+        // barrier of shuttle: that runs one thread at a time, and each sees what the others did.
+        unsafe impl Barriers for $platform {
+            fn fence(order: Ordering) {
+                atomic::fence(order);
+            }
+            fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
+                atomic::fence(SeqCst);
+            }
+            fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
+                Self::full_barrier(on);
+            }
+            fn light_barrier() {
+                $light_barrier
+            }
+            fn heavy_barrier() {
+                atomic::fence(SeqCst);
+            }
+            fn has_heavy_barrier() -> bool {
+                true
+            }
+            fn may_use_heavy_barrier() -> bool {
+                true
+            }
+            fn delay(_pauses: u32) {
+                if !MACHINE.world.is_in_a_hurry(Self::this_cpu()) {
+                    Self::give_way();
+                }
             }
         }
 

@@ -108,8 +108,35 @@ pub trait ConstRawCell: RawCell {
     const ZERO: Self;
 }
 
-/// Implements [`RawCell`] and [`RawInt`] for a checker's types, which are all alike.
+/// Implements [`RawCell`] and [`RawInt`] for a checker's types, which have the same names in each.
 macro_rules! raw_cells {
+    () => {
+        raw_cells! {
+            AtomicU32, u32, std::sync::atomic::AtomicU32, 0;
+            AtomicU64, u64, std::sync::atomic::AtomicU64, 0;
+            AtomicPtr<()>, *mut (), std::sync::atomic::AtomicPtr<()>, std::ptr::null_mut();
+        }
+        raw_cells! { integers
+            AtomicU32, u32;
+            AtomicU64, u64;
+        }
+    };
+    (integers $($atomic:ty, $value:ty;)+) => { $(
+        impl $crate::raw::RawInt for $atomic {
+            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
+            }
+            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_sub(value, order)
+            }
+            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_or(value, order)
+            }
+            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_and(value, order)
+            }
+        }
+    )+ };
     ($($atomic:ty, $value:ty, $latest:ty, $zero:expr;)+) => { $(
         impl $crate::raw::RawCell for $atomic {
             type Value = $value;
@@ -139,22 +166,4 @@ macro_rules! raw_cells {
         }
     )+ };
 }
-macro_rules! raw_ints {
-    ($($atomic:ty, $value:ty;)+) => { $(
-        impl $crate::raw::RawInt for $atomic {
-            fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_add(value, order)
-            }
-            fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_sub(value, order)
-            }
-            fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_or(value, order)
-            }
-            fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_and(value, order)
-            }
-        }
-    )+ };
-}
-pub(crate) use {raw_cells, raw_ints};
+pub(crate) use raw_cells;

@@ -2,7 +2,7 @@
 
 use crate::cell::{ANY_CELL, CheckedCell, ModelChecker};
 use crate::machine::machine;
-use crate::raw::{ConstRawCell, raw_cells, raw_ints};
+use crate::raw::{ConstRawCell, raw_cells};
 use ::shuttle::sync::atomic::{self, AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 use ::shuttle::thread::{self, Thread};
 use lockwright_core::platform::{
@@ -16,15 +16,7 @@ use std::sync::atomic::Ordering::{self, SeqCst};
 /// [`ShuttleRun`](crate::ShuttleRun).
 pub struct Shuttle;
 
-raw_cells! {
-    AtomicU32, u32, std::sync::atomic::AtomicU32, 0;
-    AtomicU64, u64, std::sync::atomic::AtomicU64, 0;
-    AtomicPtr<()>, *mut (), std::sync::atomic::AtomicPtr<()>, std::ptr::null_mut();
-}
-raw_ints! {
-    AtomicU32, u32;
-    AtomicU64, u64;
-}
+raw_cells!();
 
 macro_rules! const_cells {
     ($($atomic:ty, $zero:expr;)+) => { $(
@@ -130,40 +122,4 @@ impl RaceTracker for ShuttleTracker {
 }
 
 // As natively, where spinners end by the clock.
-machine!(Shuttle, shuttle, knows_who_runs: false);
-
-impl Cells for Shuttle {
-    type U32 = CheckedCell<AtomicU32, Self>;
-    type U64 = CheckedCell<AtomicU64, Self>;
-    type Ptr = CheckedCell<AtomicPtr<()>, Self>;
-    type Word = CheckedCell<AtomicU32, Self>;
-    type Tracker = ShuttleTracker;
-}
-
-// SAFETY: shuttle runs one thread at a time, and each sees what the others did.
-unsafe impl Barriers for Shuttle {
-    fn fence(order: Ordering) {
-        atomic::fence(order);
-    }
-    fn full_barrier<T: Copy + Eq>(_on: &impl Atomic<T>) {
-        atomic::fence(SeqCst);
-    }
-    fn barrier_after_exchange<T: Copy + Eq>(on: &impl Atomic<T>) {
-        Self::full_barrier(on);
-    }
-    fn light_barrier() {}
-    fn heavy_barrier() {
-        atomic::fence(SeqCst);
-    }
-    fn has_heavy_barrier() -> bool {
-        true
-    }
-    fn may_use_heavy_barrier() -> bool {
-        true
-    }
-    fn delay(_pauses: u32) {
-        if !MACHINE.world.is_in_a_hurry(Self::this_cpu()) {
-            Self::give_way();
-        }
-    }
-}
+machine!(Shuttle, shuttle, ShuttleTracker, knows_who_runs: false, light_barrier: {});

@@ -91,21 +91,8 @@ impl ShuttleRun {
 
     /// Runs executions of `client` up to the first one that [`client`](Self::client) would panic about.
     pub fn sample(&self, client: ClientType) -> Result<Explored, ShuttleFailure> {
-        let (threads, rounds) = (self.threads, self.rounds);
-        let body = move || {
-            let client = client.make(threads, rounds);
-            let body = |cpu: usize| {
-                let client = Arc::clone(&client);
-                move || client.body(cpu)
-            };
-            ShuttleThreads::join((0..threads).map(|cpu| Box::new(body(cpu)) as _).collect());
-            client.finish();
-            assert!(Shuttle::has_released_all_nodes(), "a queue node was not released");
-            assert!(Shuttle::has_empty_hash(), "an entry was left in the lock hash");
-            assert!(Shuttle::has_empty_table(), "a waiter was left in the table of sleepers");
-            assert!(Shuttle::has_free_metadata(), "a lock has not given its metadata back");
-        };
-        self.sample_model(Box::new(body))
+        let size = (self.threads, self.rounds);
+        self.sample_model(Box::new(move || Shuttle::run_client(client, size, ShuttleThreads::join)))
     }
 
     /// Runs executions of `body`, which starts on CPU 0.

@@ -103,49 +103,25 @@ const SPLICES: &[Event] =
 /// v13 and v15 look for a first waiter to set aside in one of 128 turns, chosen at random: hardly here.
 const HANDOFFS: &[Event] = &[Event::cna_handoff_unseen];
 
-#[test]
-fn cna_v10_holds() {
-    cna_holds::<V10>("cna", SPLICES);
+macro_rules! cna_holds {
+    ($($test:ident: $policy:ident, $lock:literal, $events:ident;)+) => {
+        $(#[test]
+        fn $test() {
+            cna_holds::<$policy>($lock, $events);
+        })+
+    };
 }
 
-#[test]
-fn cna_v10_with_a_time_threshold_holds() {
-    cna_holds::<V10Time>("cna-v10_time", SPLICES);
-}
-
-#[test]
-fn cna_v10_with_a_limited_scan_holds() {
-    cna_holds::<V10Limited>("cna-v10_limited", SPLICES);
-}
-
-#[test]
-fn cna_v10_as_posted_holds() {
-    cna_holds::<V10Posted>("cna-v10_posted", SPLICES);
-}
-
-#[test]
-fn cna_v11_holds() {
-    cna_holds::<V11>("cna-v11", SPLICES);
-}
-
-#[test]
-fn cna_v13_holds() {
-    cna_holds::<V13>("cna-v13", HANDOFFS);
-}
-
-#[test]
-fn cna_v15_holds() {
-    cna_holds::<V15>("cna-v15", HANDOFFS);
-}
-
-#[test]
-fn cna_v15_with_the_longer_threshold_holds() {
-    cna_holds::<V15TenMs>("cna-v15_10ms", HANDOFFS);
-}
-
-#[test]
-fn cna_v15_without_shuffle_reduction_holds() {
-    cna_holds::<V15Unreduced>("cna-v15_unreduced", SPLICES);
+cna_holds! {
+    cna_v10_holds: V10, "cna", SPLICES;
+    cna_v10_with_a_time_threshold_holds: V10Time, "cna-v10_time", SPLICES;
+    cna_v10_with_a_limited_scan_holds: V10Limited, "cna-v10_limited", SPLICES;
+    cna_v10_as_posted_holds: V10Posted, "cna-v10_posted", SPLICES;
+    cna_v11_holds: V11, "cna-v11", SPLICES;
+    cna_v13_holds: V13, "cna-v13", HANDOFFS;
+    cna_v15_holds: V15, "cna-v15", HANDOFFS;
+    cna_v15_with_the_longer_threshold_holds: V15TenMs, "cna-v15_10ms", HANDOFFS;
+    cna_v15_without_shuffle_reduction_holds: V15Unreduced, "cna-v15_unreduced", SPLICES;
 }
 
 #[test]
