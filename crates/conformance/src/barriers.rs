@@ -1,8 +1,7 @@
 //! Laws B: fences, barriers, delay.
 
-use super::note::{Note, nothing_more};
-use crate::platform::CommonPlatform;
-use crate::threads::Threads;
+use super::note::{Note, alone, nothing_more};
+use crate::platform::{CommonPlatform, Threads};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright_core::platform::{Atomic, Guarded, Zeroed};
 
@@ -84,10 +83,9 @@ pub fn a_light_and_a_heavy_barrier_forbid_store_buffering<P: CommonPlatform, T: 
 }
 
 pub fn delay_returns<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>() {
+    alone(threads, (), |()| {
         P::delay(0);
         P::delay(1);
         P::delay(1_000);
-    }
-    threads.run((), &[|()| body::<P>()], nothing_more);
+    });
 }

@@ -1,8 +1,7 @@
 //! Laws C: cells.
 
-use super::note::{Note, nothing_more};
-use crate::platform::CommonPlatform;
-use crate::threads::Threads;
+use super::note::{Note, alone, nothing_more};
+use crate::platform::{CommonPlatform, Threads};
 use core::fmt::Debug;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -24,13 +23,12 @@ impl<P: CommonPlatform> EveryKind<P> {
 }
 
 pub fn zeroed_cells_hold_zero<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
+    alone(threads, EveryKind::<P>::new(), |cells| {
         assert_eq!(cells.small.load(Relaxed), 0);
         assert_eq!(cells.large.load(Relaxed), 0);
         assert!(cells.pointer.load(Relaxed).is_null());
         assert_eq!(cells.word.load(Relaxed), 0);
-    }
-    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
+    });
 }
 
 /// Calls `check` with every kind of cell and three different values of its type.
@@ -54,10 +52,9 @@ pub fn a_load_returns_the_last_store<P: CommonPlatform, T: Threads>(threads: &T)
         cell.store(c, Relaxed);
         assert_eq!(cell.load(Relaxed), c);
     }
-    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
+    alone(threads, EveryKind::<P>::new(), |cells| {
         for_each_kind!(cells, check);
-    }
-    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
+    });
 }
 
 pub fn compare_exchange_reports_the_old_value<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -69,10 +66,9 @@ pub fn compare_exchange_reports_the_old_value<P: CommonPlatform, T: Threads>(thr
         assert_eq!(cell.compare_exchange(b, b, Release, Relaxed), Ok(b));
         assert_eq!(cell.load(Relaxed), b);
     }
-    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
+    alone(threads, EveryKind::<P>::new(), |cells| {
         for_each_kind!(cells, check);
-    }
-    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
+    });
 }
 
 pub fn compare_exchange_does_not_fail_spuriously<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -96,12 +92,11 @@ pub fn fetch_operations_return_the_value_before<P: CommonPlatform, T: Threads>(t
             assert_eq!($cell.load(Relaxed), 4);
         };
     }
-    fn body<P: CommonPlatform>(cells: &EveryKind<P>) {
+    alone(threads, EveryKind::<P>::new(), |cells| {
         check!(cells.small, u32);
         check!(cells.large, u64);
         check!(cells.word, u32);
-    }
-    threads.run(EveryKind::<P>::new(), &[body], nothing_more);
+    });
 }
 
 pub fn no_read_modify_write_is_lost<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -214,13 +209,12 @@ pub fn one_cell_never_goes_backwards<P: CommonPlatform, T: Threads>(threads: &T)
 }
 
 pub fn a_guarded_field_holds_what_was_set<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>(field: &Guarded<P, u64>) {
+    alone(threads, Guarded::<P, u64>::new(7), |field| {
         // SAFETY: no other thread knows the field.
         assert_eq!(unsafe { field.get() }, 7);
         // SAFETY: as above.
         unsafe { field.set(8) };
         // SAFETY: as above.
         assert_eq!(unsafe { field.get() }, 8);
-    }
-    threads.run(Guarded::<P, u64>::new(7), &[body], nothing_more);
+    });
 }

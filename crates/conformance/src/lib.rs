@@ -11,7 +11,6 @@
 
 mod barriers;
 mod cells;
-mod hash;
 mod hints;
 mod machine;
 mod nodes;
@@ -19,12 +18,10 @@ mod note;
 mod platform;
 mod sleeping;
 mod storage;
-mod threads;
 mod waiting;
 mod word;
 
-pub use platform::CommonPlatform;
-pub use threads::Threads;
+pub use platform::{CommonPlatform, Threads};
 
 use lockwright::percpu_rwlock::ReaderPlatform;
 use lockwright_catalog::registry::{Platform, SpinPlatform};
@@ -107,8 +104,8 @@ laws! {
         "N3" nodes::claiming_ends_in_none;
         "N5" nodes::a_node_has_a_name_in_a_lock_word;
         "N8" nodes::claims_that_interrupt_each_other_nest;
-        "K1" hash::cells_of_the_hash_are_distinct_and_zero;
-        "K2" hash::locks_have_names_of_their_own;
+        "K1" storage::cells_of_the_hash_are_distinct_and_zero;
+        "K2" storage::locks_have_names_of_their_own;
         "L1" machine::every_cpu_is_on_a_numa_node;
         "T1" machine::the_clock_does_not_go_backwards;
         "E1" machine::counting_and_tunables_answer;

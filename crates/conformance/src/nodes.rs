@@ -1,8 +1,7 @@
 //! Laws N: queue nodes.
 
-use super::note::nothing_more;
-use crate::platform::CommonPlatform;
-use crate::threads::Threads;
+use super::note::{alone, nothing_more};
+use crate::platform::{CommonPlatform, Threads};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright_core::platform::{Atomic, Guarded, Zeroed};
@@ -28,13 +27,12 @@ impl<P: CommonPlatform> Drop for Claimed<P> {
 }
 
 pub fn claimed_nodes_are_distinct<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>() {
+    alone(threads, (), |()| {
         let first = Claimed::<P>::first();
         let second = Claimed::<P>::new().expect("a thread can use fewer than two nodes");
         assert_ne!(first.0, second.0);
         assert_ne!(P::node(first.0), P::node(second.0));
-    }
-    threads.run((), &[|()| body::<P>()], nothing_more);
+    });
 }
 
 pub fn threads_claim_different_nodes<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -53,14 +51,13 @@ pub fn threads_claim_different_nodes<P: CommonPlatform, T: Threads>(threads: &T)
 }
 
 pub fn the_storage_of_a_node_stays_where_it_is<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>() {
+    alone(threads, (), |()| {
         let node = Claimed::<P>::first();
         let (id, place) = (node.0, P::node(node.0));
         drop(node);
         assert_eq!(P::node(id), place, "the storage of a node has moved");
         assert!(place.is_aligned());
-    }
-    threads.run((), &[|()| body::<P>()], nothing_more);
+    });
 }
 
 pub fn claiming_ends_in_none<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -128,7 +125,7 @@ pub fn a_node_given_back_by_another_thread_is_ordered<P: CommonPlatform, T: Thre
 }
 
 pub fn a_node_has_a_name_in_a_lock_word<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body<P: CommonPlatform>(word: &P::Word) {
+    alone(threads, P::Word::zeroed(), |word| {
         let node = Claimed::<P>::first();
         let (id, code) = (node.0, node.0.code());
         assert!(usize::from(id.number()) < NODES_MAX);
@@ -136,8 +133,7 @@ pub fn a_node_has_a_name_in_a_lock_word<P: CommonPlatform, T: Threads>(threads: 
         assert_eq!(TailCode::from_bits(code.bits()).node(), Some(id));
         word.store(u32::from(code.bits()) << 16, Relaxed);
         assert_eq!(TailCode::from_bits((word.load(Relaxed) >> 16) as u16).node(), Some(id));
-    }
-    threads.run(P::Word::zeroed(), &[body::<P>], nothing_more);
+    });
 }
 
 pub fn claims_that_interrupt_each_other_nest<P: CommonPlatform, T: Threads>(threads: &T) {
@@ -151,12 +147,11 @@ pub fn claims_that_interrupt_each_other_nest<P: CommonPlatform, T: Threads>(thre
             assert!(levels.1 == levels.0 + 1 || levels == (0, 0), "levels {levels:?}");
         }
     }
-    fn body<P: CommonPlatform>() {
+    alone(threads, (), |()| {
         for _ in 0..2 {
             let outer = Claimed::<P>::first();
             assert_eq!(P::nesting_of(outer.0), 0, "a node was not given back");
             interrupt::<P>(outer.0);
         }
-    }
-    threads.run((), &[|()| body::<P>()], nothing_more);
+    });
 }

@@ -1,5 +1,6 @@
 //! What the threads of a law leave for its caller.
 
+use crate::platform::Threads;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -18,3 +19,8 @@ impl Note {
 
 /// For laws that say all they have to say in their bodies.
 pub(super) fn nothing_more<S>(_: &S) {}
+
+/// For laws that one thread checks.
+pub(super) fn alone<S: Send + Sync + 'static>(threads: &impl Threads, state: S, body: fn(&S)) {
+    threads.run(state, &[body], nothing_more);
+}

@@ -1,19 +1,18 @@
 //! Laws S: sleeping and waking.
 
-use super::note::nothing_more;
-use crate::threads::Threads;
+use super::note::{alone, nothing_more};
+use crate::platform::Threads;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright_core::park::ParkPlatform;
 use lockwright_core::platform::{Atomic, AtomicInt, EVERY_KIND, Zeroed, low_half};
 use lockwright_core::queue::{NodeId, TailCode};
 
 pub fn a_wait_for_another_value_returns<P: ParkPlatform, T: Threads>(threads: &T) {
-    fn body<P: ParkPlatform>(word: &P::U32) {
+    alone(threads, P::U32::zeroed(), |word| {
         word.store(1, Relaxed);
         P::futex_wait(word, 0, None);
         P::futex_wait(word, 2, Some(P::now_ns() + 1_000_000_000));
-    }
-    threads.run(P::U32::zeroed(), &[body::<P>], nothing_more);
+    });
 }
 
 /// Sleeps until the word is not zero.
@@ -67,26 +66,24 @@ pub fn everybody_can_be_woken_at_once<P: ParkPlatform, T: Threads>(threads: &T) 
 }
 
 pub fn a_deadline_ends_a_wait<P: ParkPlatform, T: Threads>(threads: &T) {
-    fn body<P: ParkPlatform>(word: &P::U32) {
+    alone(threads, P::U32::zeroed(), |word| {
         let deadline_ns = P::now_ns() + 50_000;
         while P::now_ns() < deadline_ns {
             P::futex_wait(word, 0, Some(deadline_ns));
         }
         // A deadline that has passed is no reason to sleep for ever either.
         P::futex_wait(word, 0, Some(deadline_ns));
-    }
-    threads.run(P::U32::zeroed(), &[body::<P>], nothing_more);
+    });
 }
 
 pub fn waking_nobody_does_nothing<P: ParkPlatform, T: Threads>(threads: &T) {
-    fn body<P: ParkPlatform>(word: &P::U32) {
+    alone(threads, P::U32::zeroed(), |word| {
         P::futex_wake(word, 0);
         P::futex_wake(word, u32::MAX);
         // The address of a word that is gone.
         let address = core::ptr::from_ref(&P::U32::zeroed());
         P::futex_wake(address, u32::MAX);
-    }
-    threads.run(P::U32::zeroed(), &[body::<P>], nothing_more);
+    });
 }
 
 pub fn a_wake_passes_over_sleepers_of_another_kind<P: ParkPlatform, T: Threads>(threads: &T) {

@@ -1,8 +1,7 @@
 //! Laws A: awaiting a value.
 
-use super::note::nothing_more;
-use crate::platform::CommonPlatform;
-use crate::threads::Threads;
+use super::note::{alone, nothing_more};
+use crate::platform::{CommonPlatform, Threads};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lockwright_core::platform::{Atomic, Bound, Budget, Clock, Guarded, Zeroed};
 
@@ -40,15 +39,14 @@ pub fn cond_load_acquires_what_it_waited_for<P: CommonPlatform, T: Threads>(thre
 }
 
 pub fn a_bounded_wait_looks_at_least_once<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body(cell: &impl Atomic<u64>) {
+    alone(threads, P::U64::zeroed(), |cell| {
         cell.store(5, Relaxed);
         let never = || panic!("the stop condition was asked although the value pleased");
         for budget in [Budget::Looks(0), Budget::Looks(1), Budget::Nanoseconds(0)] {
             let bound = Bound { budget, stop_every: 1 };
             assert_eq!(cell.cond_load_bounded(Acquire, bound, |value| value == 5, never), Ok(5));
         }
-    }
-    threads.run(P::U64::zeroed(), &[body], nothing_more);
+    });
 }
 
 pub fn a_bounded_wait_gives_up_and_returns_the_last_value<P: CommonPlatform, T: Threads>(
@@ -80,7 +78,7 @@ pub fn a_wait_bounded_by_time_gives_up<P: CommonPlatform, T: Threads>(threads: &
 }
 
 pub fn the_stop_condition_ends_a_bounded_wait<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body(cell: &impl Atomic<u32>) {
+    alone(threads, P::U32::zeroed(), |cell| {
         let mut asked = 0;
         let stop = || {
             asked += 1;
@@ -89,12 +87,11 @@ pub fn the_stop_condition_ends_a_bounded_wait<P: CommonPlatform, T: Threads>(thr
         let bound = Bound::until_stopped(1);
         assert_eq!(cell.cond_load_bounded(Relaxed, bound, |value| value != 0, stop), Err(0));
         assert_eq!(asked, 1, "a stop condition that said yes was asked again");
-    }
-    threads.run(P::U32::zeroed(), &[body], nothing_more);
+    });
 }
 
 pub fn stepping_goes_on_until_the_value_pleases<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body(cell: &impl Atomic<u32>) {
+    alone(threads, P::U32::zeroed(), |cell| {
         let mut steps = 0;
         let step = || {
             steps += 1;
@@ -105,8 +102,7 @@ pub fn stepping_goes_on_until_the_value_pleases<P: CommonPlatform, T: Threads>(t
         };
         assert_eq!(cell.cond_load_stepping(Relaxed, |value| value == 9, step), 9);
         assert_eq!(steps, 3, "a step was made after the value pleased");
-    }
-    threads.run(P::U32::zeroed(), &[body], nothing_more);
+    });
 }
 
 pub fn stepping_ends_when_there_is_no_more_to_do<P: CommonPlatform, T: Threads>(threads: &T) {

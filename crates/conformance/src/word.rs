@@ -1,8 +1,7 @@
 //! Laws W: narrow accesses to a lock word.
 
-use super::note::nothing_more;
-use crate::platform::CommonPlatform;
-use crate::threads::Threads;
+use super::note::{alone, nothing_more};
+use crate::platform::{CommonPlatform, Threads};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use lockwright_core::platform::{Atomic, Guarded, LockWordOps, Zeroed};
 
@@ -15,7 +14,7 @@ fn word<P: CommonPlatform>() -> P::Word {
 }
 
 pub fn a_narrow_store_changes_its_part_only<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body(word: &impl LockWordOps) {
+    alone(threads, word::<P>(), |word| {
         word.store_byte0(0xaa, Release);
         assert_eq!(word.load(Relaxed), 0x8765_43aa);
         word.store_byte1(0xbb, Relaxed);
@@ -24,26 +23,24 @@ pub fn a_narrow_store_changes_its_part_only<P: CommonPlatform, T: Threads>(threa
         assert_eq!(word.load(Relaxed), 0x8765_dcfe);
         word.store_half0(0, Relaxed);
         assert_eq!(word.load(Relaxed), 0x8765_0000);
-    }
-    threads.run(word::<P>(), &[body], nothing_more);
+    });
 }
 
 pub fn a_narrow_swap_returns_the_old_part<P: CommonPlatform, T: Threads>(threads: &T) {
-    fn body(word: &impl LockWordOps) {
+    alone(threads, word::<P>(), |word| {
         assert_eq!(word.swap_byte0(0xff, AcqRel), 0x21);
         assert_eq!(word.load(Relaxed), 0x8765_43ff);
         assert_eq!(word.swap_half1(0x0102, AcqRel), 0x8765);
         assert_eq!(word.load(Relaxed), 0x0102_43ff);
         assert_eq!(word.swap_half1(0, Relaxed), 0x0102);
         assert_eq!(word.load(Relaxed), 0x0000_43ff);
-    }
-    threads.run(word::<P>(), &[body], nothing_more);
+    });
 }
 
 pub fn a_narrow_compare_exchange_looks_at_its_part_only<P: CommonPlatform, T: Threads>(
     threads: &T,
 ) {
-    fn body(word: &impl LockWordOps) {
+    alone(threads, word::<P>(), |word| {
         assert_eq!(word.compare_exchange_byte0(0x43, 1, AcqRel, Acquire), Err(0x21));
         assert_eq!(word.compare_exchange_half0(0x21, 1, AcqRel, Acquire), Err(0x4321));
         assert_eq!(word.load(Relaxed), START, "a failed exchange changed the word");
@@ -51,8 +48,7 @@ pub fn a_narrow_compare_exchange_looks_at_its_part_only<P: CommonPlatform, T: Th
         assert_eq!(word.load(Relaxed), 0x8765_4399);
         assert_eq!(word.compare_exchange_half0(0x4399, 0x1234, Acquire, Relaxed), Ok(0x4399));
         assert_eq!(word.load(Relaxed), 0x8765_1234);
-    }
-    threads.run(word::<P>(), &[body], nothing_more);
+    });
 }
 
 pub fn a_narrow_compare_exchange_does_not_fail_for_the_other_part<P: CommonPlatform, T: Threads>(
