@@ -65,8 +65,7 @@ bugs! {
         what: "A thread that saw the lock in queued mode exchanges the tail alone. If the lock has left that mode, it overwrites both ends of the list of queues, or an invalid tail.",
         source: "HQ, postings of November and December 2025: the reason for the invalid tail",
         edits: [
-            change "hq/queue.rs":
-                "self.word.compare_exchange(seen.bits(), joined.bits(), AcqRel, Relaxed)"
+            change "hq/queue.rs": "self.word.compare_exchange(seen.bits(), joined.bits(), AcqRel, Relaxed)"
                 => r"Ok::<u32, u32>({
                 let tail = (joined.bits() >> 16) as u16;
                 let before = crate::platform::LockWordOps::swap_half1(&self.word, tail, AcqRel);
@@ -79,8 +78,7 @@ bugs! {
         what: "The last waiter gives the metadata back before the lock has left HQ mode. Another lock takes them, while threads still queue for this one.",
         source: "design: a lock in HQ mode owns its metadata",
         edits: [
-            change "hq/list.rs":
-                "self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok()"
+            change "hq/list.rs": "self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok()"
                 => r"{
                 metadata.entry.give_back();
                 self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok()
@@ -97,10 +95,7 @@ bugs! {
         what: "The pending waiter takes over by a store of the lower half, as in the queued spinlock, in every mode. The lock was undecided, and is in queued mode now, with an invalid tail.",
         source: "hq-bounded: its pending waiter stores in queued mode only",
         tests: [simulated("hq::it_queues_by_numa_node_after_many_handoffs_and_not_before")],
-        edits: [
-            change "hq/mod.rs":
-                "F::TURN.is_under_load() && before.mode() == Mode::Queued" => "true",
-        ],
+        edits: [change "hq/mod.rs": "F::TURN.is_under_load() && before.mode() == Mode::Queued" => "true"],
     }
     "174" WithdrawalForgetsMode in HQ, seen EXPLORED_EDIT {
         what: "A thread that finds a queue takes its pending bit back by a store of the byte, as in the queued spinlock. The mode is in that byte, and the ends of the list of queues become the newest waiter.",
@@ -144,9 +139,7 @@ bugs! {
     "164" ModeUnread in HQ_BOUNDED, seen BY_LOOM {
         what: "A waiter that queued in order of arrival does not look if the lock has turned to HQ mode. It takes the ends of the list of queues for the newest waiter, and waits for one behind it that does not come.",
         source: "design: what the tail means depends on the mode",
-        edits: [
-            change "hq/queue.rs": "F::TURN.is_under_load() && seen.mode() == Mode::Hq" => "false",
-        ],
+        edits: [change "hq/queue.rs": "F::TURN.is_under_load() && seen.mode() == Mode::Hq" => "false"],
     }
     "165" LateThreadOverwritten in HQ_BOUNDED, seen BY_LOOM {
         what: "The owner reserves a queue in which a late thread of an older use waits. That thread is the first waiter of a queue that is not in the list, as it believes, and appends it: the queue is in the list twice.",
@@ -158,8 +151,7 @@ bugs! {
         source: "HQ, postings of November and December 2025: below about eight threads it is slower than the queued spinlock",
         tests: [simulated("hq::the_bounded_lock_turns_while_many_wait_and_not_for_few")],
         edits: [
-            change "hq/queue.rs": "waiters.is_some_and(|waiters| has_waiters::<P>(id, waiters))"
-                => "waiters.is_some()",
+            change "hq/queue.rs": "waiters.is_some_and(|waiters| has_waiters::<P>(id, waiters))" => "waiters.is_some()",
         ],
     }
 }

@@ -18,39 +18,21 @@ pub const ALL: &[&str] = &[
     "semaphore",
     "rwlock",
 ];
-pub const QUEUED: &[&str] = &[
-    "qspinlock",
-    "cna",
-    "cna-v10_time",
-    "cna-v10_limited",
-    "cna-v10_posted",
-    "cna-v11",
-    "cna-v15",
-];
+pub const QUEUED: &[&str] = ALL.split_at(7).0;
+pub const CNA: &[&str] = QUEUED.split_at(1).1;
 /// The versions that look again after they have taken the lock.
-pub const CNA_LOOKING_TWICE: &[&str] =
-    &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted"];
+pub const CNA_LOOKING_TWICE: &[&str] = CNA.split_at(4).0;
 /// A bug, and one of its locks in which loom does not see it. The second look of version 10 as posted sets a waiter
 /// aside only if two have come since the first look. In what loom explores there is one; others have more threads.
 pub const HIDDEN_FROM_LOOM: &[(&str, &str)] = &[("47", "cna-v10_posted")];
 /// A preset that differs from one of the versions by a number has no entry of its own.
-pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = &["cna-v11", "cna-v15"];
-pub const CNA: &[&str] =
-    &["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11", "cna-v15"];
+pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = CNA.split_at(4).1;
 
 /// Succession in two levels.
 pub const TWO_LEVEL: &[&str] = &["two-level"];
 
 /// Those that set waiters of other NUMA nodes aside.
-pub const SETTING_ASIDE: &[&str] = &[
-    "cna",
-    "cna-v10_time",
-    "cna-v10_limited",
-    "cna-v10_posted",
-    "cna-v11",
-    "cna-v15",
-    "two-level",
-];
+pub const SETTING_ASIDE: &[&str] = &and::<{ CNA.len() + 1 }>(CNA, "two-level");
 
 /// Those whose waiters may have deadlines and leave the queue.
 pub const TIMED_SPIN: &[&str] = &["qspinlock", "cna"];

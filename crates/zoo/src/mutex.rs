@@ -62,9 +62,7 @@ bugs! {
         source: "parking_lot core, 2019 (PR 129)",
         shown_by: [("rwlock", "rwlock-timed-reader")],
         tests: [RANDOM_PROGRAMS],
-        edits: [
-            change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false",
-        ],
+        edits: [change "rwlock/sleepers.rs": "section.first_of(name) == Some(id)" => "false"],
     }
     "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {
         what: "The head of the queue was woken, lost the lock to a thief, and sleeps again without saying so in the lock word. The thief sees no sleeper when it releases the lock.",
@@ -95,8 +93,7 @@ bugs! {
         source: "Linux rtmutex, 2022 (no acquire in the slow path on arm64)",
         edits: [
             relax "mutex/wait.rs": "state.compare_exchange(seen, held, Acquire, Relaxed).is_ok()",
-            relax "qspinlock/pv/bounded.rs":
-                "word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed)",
+            relax "qspinlock/pv/bounded.rs": "word.compare_exchange_half0(0, word::LOCKED_HALF, Acquire, Relaxed)",
             relax "qspinlock/pv/bounded.rs":
                 "word.compare_exchange_half0(RESERVED_HALF, word::LOCKED_HALF, Acquire, Relaxed)",
             relax "qspinlock/pv/rules.rs": "word.compare_exchange_byte0(0, word::LOCKED, Acquire, Relaxed)",
@@ -134,8 +131,7 @@ bugs! {
         tests: [RANDOM_PROGRAMS],
         edits: [
             change "mutex/wait.rs": "self.compete()" => "self.woken != WokenHow::No || self.compete()",
-            change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);"
-                => "word.store_byte0(LOCKED, Release);",
+            change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);" => "word.store_byte0(LOCKED, Release);",
             change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);"
                 => r"sleep_while(me, HASHED);
         if forget_kick(me) {
@@ -147,39 +143,29 @@ bugs! {
         what: "The owner wakes a waiter, and then leaves the lock to it. In between the waiter finds the lock held and sleeps again, and the owner does not wake it once more.",
         source: "our own finding, by explore",
         shown_by: [("mutex", "mutex-fair")],
-        edits: [
-            change "mutex/mod.rs": "said & WOKEN != 0" => "said & WOKEN != said & WOKEN",
-        ],
+        edits: [change "mutex/mod.rs": "said & WOKEN != 0" => "said & WOKEN != said & WOKEN"],
     }
     "89" ReleaseLosesSleepers in MUTEX, seen EXPLORED {
         what: "A release takes off the lock what several sleepers said, and wakes one of them. This one takes the lock and does not say that others sleep.",
         source: "our own finding, by explore",
         shown_by: [("mutex", "mutex-timed")],
-        edits: [
-            change "mutex/wait.rs": "self.mark.has_others([self.as_waiter, self.as_sleeper])" => "false",
-        ],
+        edits: [change "mutex/wait.rs": "self.mark.has_others([self.as_waiter, self.as_sleeper])" => "false"],
     }
     "90" GivenToNobody in MUTEX, seen EXPLORED {
         what: "The owner wakes a waiter, and then leaves the lock to it. In between the deadline of the waiter passes, and it gives up without a word to the owner. No thread ever gets the lock again.",
         source: "our own finding, by random programs",
         shown_by: [("mutex", "mutex-timed")],
-        edits: [
-            change "mutex/wait.rs": "said & !KEPT | WOKEN" => "said & !RESERVED | WOKEN",
-        ],
+        edits: [change "mutex/wait.rs": "said & !KEPT | WOKEN" => "said & !RESERVED | WOKEN"],
     }
     "91" LateForSleep in MUTEX, seen LATE {
         what: "A waiter that could not fall asleep, because a release came first, does not compete as one that was woken. If sections are short that happens to it again and again: each release wakes nobody, and no time begins after which it may not be overtaken.",
         source: "our own finding, by simulated benchmarks",
-        edits: [
-            change "mutex/wait.rs": "is_woken || is_too_late" => "is_woken",
-        ],
+        edits: [change "mutex/wait.rs": "is_woken || is_too_late" => "is_woken"],
     }
     "92" GrantedTooLate in &["rwlock"], seen EXPLORED {
         what: "A reader gives up at its deadline, and does not see that another reader has just let it in. It holds the lock for ever.",
         source: "our own finding, while readers that wait were first let in together",
         shown_by: [("rwlock", "rwlock-timed-reader")],
-        edits: [
-            change "rwlock/wait.rs": "is_ours || is_granted" => "is_ours",
-        ],
+        edits: [change "rwlock/wait.rs": "is_ours || is_granted" => "is_ours"],
     }
 }

@@ -34,8 +34,7 @@ bugs! {
         source: "design: to arrive and to end a generation is one exchange",
         shown_by: [("once", "barrier-meet")],
         edits: [
-            change "barrier.rs": "next_generation(seen)"
-                => "next_generation(seen) | arrived(seen) << ARRIVED_SHIFT",
+            change "barrier.rs": "next_generation(seen)" => "next_generation(seen) | arrived(seen) << ARRIVED_SHIFT",
             change "barrier.rs": r"if seen & SLEEPER != 0 {
             P::futex_wake(address, u32::MAX);
         }"

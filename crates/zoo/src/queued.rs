@@ -27,11 +27,9 @@ bugs! {
         what: "The head of the queue says before it sleeps that it sleeps, but not that it has an entry in the hash. The owner that has just granted it enters it a second time. One of the entries stays, and a later owner kicks the thread that it names.",
         source: "pvqspinlock, 2016 (229ce6315747)",
         edits: [
-            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED"
-                => "me.state.load(Acquire) != HALTED",
+            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED" => "me.state.load(Acquire) != HALTED",
             change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);" => "sleep_while(me, HALTED);",
-            change "qspinlock/pv/wait.rs": "me.state.store(HASHED, Relaxed);"
-                => "me.state.store(HALTED, Relaxed);",
+            change "qspinlock/pv/wait.rs": "me.state.store(HASHED, Relaxed);" => "me.state.store(HALTED, Relaxed);",
         ],
     }
     "30" KickForgottenUnseen in SLEEPING, seen ASLEEP {
@@ -72,8 +70,7 @@ bugs! {
         what: "The threshold is never reached. Waiters that were set aside wait as long as the preferred NUMA node has any waiter.",
         source: CNA_REVIEWED,
         edits: [
-            change "qspinlock/cna/mod.rs":
-                "me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)"
+            change "qspinlock/cna/mod.rs": "me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)"
                 => "false",
             change "qspinlock/cna/mod.rs": r"self.secondary.is_some()
                     && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max(ns, P::tunable)"
@@ -115,10 +112,7 @@ bugs! {
     "193" TurnNeverOver in TWO_LEVEL, seen LATE {
         what: "The threshold is never reached. Lists wait as long as another NUMA node has any waiter.",
         source: CNA_REVIEWED,
-        edits: [
-            change "qspinlock/two_level.rs": "me.intra_count.load(Relaxed) >= handoffs_max(P::tunable)"
-                => "false",
-        ],
+        edits: [change "qspinlock/two_level.rs": "me.intra_count.load(Relaxed) >= handoffs_max(P::tunable)" => "false"],
     }
     "195" SortedUnordered in TWO_LEVEL, seen MEMORY {
         what: "The head looks at the next waiter without acquiring the link. It may read a waiter's NUMA node as it was before the waiter initialised its queue node.",
@@ -157,8 +151,7 @@ bugs! {
         what: "The head cannot leave alone because a thread has just set the pending bit, and takes this for a sign that a thread queues behind it. With no queue node left, that thread takes its bit back and competes for the word. The head, now the owner, waits for a link that no thread writes.",
         source: "our own finding, from the rules of the kernel's slow path",
         edits: [
-            change "qspinlock/queue.rs": "seen = W::wait_for_lock(&self.word, (id, me), false, || false);"
-                => "break;",
+            change "qspinlock/queue.rs": "seen = W::wait_for_lock(&self.word, (id, me), false, || false);" => "break;",
         ],
     }
     "50" KickComputedEarly in SLEEPING_CNA, seen BY_LOOM {
@@ -180,8 +173,7 @@ bugs! {
         what: "A waiter sees that its predecessor does not run, concludes that it cannot have been granted the lock, and sleeps without another look. The predecessor may have granted it the lock before, and wait again, for this lock or another one.",
         source: "design: the predecessor's node is a hint",
         edits: [
-            change "qspinlock/pv/wait.rs": "me.locked.load(Relaxed) == 0"
-                => "is_early || me.locked.load(Relaxed) == 0",
+            change "qspinlock/pv/wait.rs": "me.locked.load(Relaxed) == 0" => "is_early || me.locked.load(Relaxed) == 0",
         ],
     }
     "54" SlowTakenForHeld in SLEEPING, seen ASLEEP {
@@ -238,8 +230,7 @@ bugs! {
         what: "The search for deadlocks takes the topmost entry of a table, the lock for which its thread waits, for a lock that the thread holds. A thread that waits for a lock is told that it holds it.",
         source: "design: a thread holds what is below the top of its table",
         edits: [
-            change "held.rs": "self.counted().split_last().map_or(&[][..], |(_, below)| below)"
-                => "self.counted()",
+            change "held.rs": "self.counted().split_last().map_or(&[][..], |(_, below)| below)" => "self.counted()",
         ],
     }
     "145" NotPopped in RESILIENT, seen BY_LOOM {
@@ -266,8 +257,7 @@ bugs! {
         source: "design: both threads hold what the other one waits for",
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "qspinlock/resilient/watch.rs":
-                "mine.holds_below_top(wanted) && table.holds_below_top(self.name)"
+            change "qspinlock/resilient/watch.rs": "mine.holds_below_top(wanted) && table.holds_below_top(self.name)"
                 => "mine.holds_below_top(wanted)",
         ],
     }

@@ -54,8 +54,7 @@ bugs! {
             GUARDS,
         ],
         edits: [
-            change "percpu_rwlock/mod.rs": "P::lock_number() << 1"
-                => "(core::ptr::from_ref(self).addr() as u64) << 1",
+            change "percpu_rwlock/mod.rs": "P::lock_number() << 1" => "(core::ptr::from_ref(self).addr() as u64) << 1",
         ],
     }
     "81" DepthWraps in &["percpu-rwlock"], seen EDIT {
@@ -81,9 +80,7 @@ bugs! {
         what: "A timed wait for a condition variable says that it was notified, even after its time-out.",
         source: OURS,
         tests: [native("limits::a_timed_wait_without_a_queue_node_times_out"), LIMITS],
-        edits: [
-            change "condvar.rs": "waiting.ended(false, seen)" => "waiting.ended(true, seen)",
-        ],
+        edits: [change "condvar.rs": "waiting.ended(false, seen)" => "waiting.ended(true, seen)"],
     }
     "85" GoneWaitersHeeded in &["rwlock-fair"], seen NATIVE_EDIT {
         what: "An attempt in a forked child respects waiters that do not exist there, and never gets a free lock.",
@@ -95,10 +92,7 @@ bugs! {
         what: "In a child that was made without the fork handlers, writers do not look at the slots of the parent, in which the child reads.",
         source: OURS,
         tests: [native("children::a_writer_in_a_child_sees_who_reads_in_a_slot"), DISTURBED],
-        edits: [
-            change "readers/claims.rs": "process.life().load(Relaxed)"
-                => "u64::from(process.epoch()) << 32",
-        ],
+        edits: [change "readers/claims.rs": "process.life().load(Relaxed)" => "u64::from(process.epoch()) << 32"],
     }
     "87" BarrierRefused in &["mutex", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "A heavy barrier that a system call filter refuses ends the process, although another barrier would do.",
@@ -130,9 +124,7 @@ bugs! {
         what: "A thread that finds a bucket of the table of sleepers in use spins until it is free. If it goes before the thread that uses it, it spins for ever.",
         source: OURS,
         tests: [PRIORITIES],
-        edits: [
-            remove "park/bucket.rs": "P::futex_wait(&self.lock, awaited, None);",
-        ],
+        edits: [remove "park/bucket.rs": "P::futex_wait(&self.lock, awaited, None);"],
     }
     "102" SlotShared in &["percpu-rwlock"], seen EDIT {
         what: "A thread of a forked child asks the kernel for the owner of a slot by a number that means nothing there, and shares the slot with a living thread.",
@@ -159,9 +151,7 @@ bugs! {
         what: "An attempt does not take a lock that no thread holds, because it is reserved for one that was woken.",
         source: OURS,
         tests: [native("results::attempts_on_a_mutex_have_the_results_of_the_table")],
-        edits: [
-            change "mutex/mod.rs": "said & (HELD | GIVEN) != 0" => "said & (HELD | KEPT) != 0",
-        ],
+        edits: [change "mutex/mod.rs": "said & (HELD | GIVEN) != 0" => "said & (HELD | KEPT) != 0"],
     }
     "105" FreeAndRefusedToReaders in &["rwlock", "rwlock-fair", "percpu-rwlock"], seen NATIVE_EDIT {
         what: "An attempt does not take a lock that is reserved, and does not join readers where only readers wait.",
@@ -226,8 +216,7 @@ bugs! {
         source: OURS,
         tests: [DISTURBED],
         edits: [
-            change "semaphore.rs": "waiters.is_empty() && available >= permits"
-                => "available >= permits",
+            change "semaphore.rs": "waiters.is_empty() && available >= permits" => "available >= permits",
             change "semaphore.rs": "Self::word_of(available - permits)"
                 => "Self::word_of(available - permits) | word & WAITS",
         ],
@@ -236,9 +225,7 @@ bugs! {
         what: "A reader passes a thread that waits to upgrade, after 10 ms, because it may read already. Readers that sleep keep the other one waiting for ever.",
         source: "this lock, until 2026",
         tests: [DISTURBED],
-        edits: [
-            change "rwlock/wait.rs": "kind.is_shared() && self.reads_already() != Reads::No" => "kind.is_shared()",
-        ],
+        edits: [change "rwlock/wait.rs": "kind.is_shared() && self.reads_already() != Reads::No" => "kind.is_shared()"],
     }
     "184" DoorOpenedForTheNext in &["rwlock"], seen EXPLORED_EDIT {
         what: "A waiter in front of a writer gets the lock to read, and opens the door that the writer had closed. The writer waits for a release that does not come.",

@@ -20,8 +20,7 @@ bugs! {
         what: "A writer that is not the first waiter asks for the lock to be reserved, and it is reserved for this writer. The first waiter is overtaken, however long it has waited.",
         source: "Linux rwsem, 2023 (b613c7f31476)",
         edits: [
-            change "rwsem/write.rs":
-                "first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))"
+            change "rwsem/write.rs": "first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))"
                 => "!section.has_handoff(me.id)",
             change "rwsem/write.rs": "self.keep(section, first);" => "self.keep(section, Some(me.id));",
         ],
@@ -84,8 +83,7 @@ bugs! {
             Self::Bits => 1 << 59,
             Self::Biased(_) => ACTIVE,
         }",
-            change "rwsem/count.rs": "count & READER_WAITS_MASK == 0"
-                => "count & (READER_WAITS_MASK & !GUARD) == 0",
+            change "rwsem/count.rs": "count & READER_WAITS_MASK == 0" => "count & (READER_WAITS_MASK & !GUARD) == 0",
             remove "rwsem/wake.rs": r"if is_full {
                 return None;
             }",

@@ -73,29 +73,28 @@ pub struct Detection {
     pub by: &'static [Checker],
 }
 
+const fn seen(kind: BugKind, by: &'static [Checker]) -> Detection {
+    Detection { kind, by }
+}
+
 /// A bug of ordering: loom's alone.
-pub(crate) const MEMORY: Detection = Detection { kind: BugKind::Memory, by: &[Checker::Loom] };
+pub(crate) const MEMORY: Detection = seen(BugKind::Memory, &[Checker::Loom]);
 /// Loom finds it; a checker that samples is not asked, because it may take long.
-pub(crate) const BY_LOOM: Detection = Detection { kind: BugKind::Steps, by: &[Checker::Loom] };
+pub(crate) const BY_LOOM: Detection = seen(BugKind::Steps, &[Checker::Loom]);
 /// It takes more threads, more preemptions or another memory than loom is given, so schedules are sampled.
-pub(crate) const EXPLORED: Detection = Detection { kind: BugKind::Steps, by: &[Checker::Explore] };
+pub(crate) const EXPLORED: Detection = seen(BugKind::Steps, &[Checker::Explore]);
 /// About going to sleep and waking up.
-pub(crate) const ASLEEP: Detection =
-    Detection { kind: BugKind::Sleeping, by: &[Checker::Loom, Checker::Explore] };
+pub(crate) const ASLEEP: Detection = seen(BugKind::Sleeping, &[Checker::Loom, Checker::Explore]);
 /// A checker that samples finds it soon in every lock that has it.
-pub(crate) const SOON: Detection =
-    Detection { kind: BugKind::Steps, by: &[Checker::Loom, Checker::Explore] };
+pub(crate) const SOON: Detection = seen(BugKind::Steps, &[Checker::Loom, Checker::Explore]);
 /// Waiting too long violates no property that the others know.
-pub(crate) const LATE: Detection = Detection { kind: BugKind::Waiting, by: &[Checker::Fairness] };
+pub(crate) const LATE: Detection = seen(BugKind::Waiting, &[Checker::Fairness]);
 /// Tests on the real machine see it, and some explored schedules.
-pub(crate) const EDIT: Detection =
-    Detection { kind: BugKind::Tests, by: &[Checker::Native, Checker::Explored] };
+pub(crate) const EDIT: Detection = seen(BugKind::Tests, &[Checker::Native, Checker::Explored]);
 /// Only tests in simulated runs see it.
-pub(crate) const EXPLORED_EDIT: Detection =
-    Detection { kind: BugKind::Tests, by: &[Checker::Explored] };
+pub(crate) const EXPLORED_EDIT: Detection = seen(BugKind::Tests, &[Checker::Explored]);
 /// Only tests on the real machine see it.
-pub(crate) const NATIVE_EDIT: Detection =
-    Detection { kind: BugKind::Tests, by: &[Checker::Native] };
+pub(crate) const NATIVE_EDIT: Detection = seen(BugKind::Tests, &[Checker::Native]);
 
 /// Random programs over the safe interface of the locks.
 pub(crate) const RANDOM_PROGRAMS: Test = Test {

@@ -26,9 +26,7 @@ bugs! {
         what: "A sleeper changes its mark, so that owners need no barrier of their own, and interrupts all threads (membarrier) afterwards. In between a sleeper of another lock relies on the mark. An owner that looked earlier and released that lock by a plain store does not see the sleeper.",
         source: "our own finding, in review",
         shown_by: [("mutex", "neighbours")],
-        edits: [
-            change "park/marks.rs": "if seen & QUIET != 0 { STIRRED } else { seen & STIRRED }" => "0",
-        ],
+        edits: [change "park/marks.rs": "if seen & QUIET != 0 { STIRRED } else { seen & STIRRED }" => "0"],
     }
     "150" LeftToNobody in MUTEX, seen EXPLORED {
         what: "A notification leaves it to the release of the mutex to wake the thread, and does not ask if a thread owns the mutex. If none does, no thread wakes it.",
