@@ -352,20 +352,16 @@ rw_kinds! {
 
 /// A lock of the interface.
 pub trait ProgramLock<P: World> {
-    fn exclusive(&self, wait: Limit) -> Option<Guard<'_, P>> {
-        let _ = wait;
+    fn exclusive(&self, _wait: Limit) -> Option<Guard<'_, P>> {
         None
     }
-    fn shared(&self, wait: Limit) -> Option<Guard<'_, P>> {
-        let _ = wait;
+    fn shared(&self, _wait: Limit) -> Option<Guard<'_, P>> {
         None
     }
-    fn upgradable(&self, wait: Limit) -> Option<Guard<'_, P>> {
-        let _ = wait;
+    fn upgradable(&self, _wait: Limit) -> Option<Guard<'_, P>> {
         None
     }
-    fn acquire(&self, permits: u32, wait: Limit) -> Option<Guard<'_, P>> {
-        let _ = (permits, wait);
+    fn acquire(&self, _permits: u32, _wait: Limit) -> Option<Guard<'_, P>> {
         None
     }
     fn is_locked(&self) -> bool {

@@ -20,83 +20,44 @@ lock_kinds! {
     Semaphore, SeqLock, Once
 }
 
-impl LockKind {
-    /// True if it has `lock`.
-    pub fn is_mutex(self) -> bool {
-        self <= Self::ResilientSpinLock
-    }
-    /// True if `lock` may fail, with an error. Its guards can be dropped and forgotten, and that is all.
-    pub fn is_resilient(self) -> bool {
-        self == Self::ResilientSpinLock
-    }
-    /// True if it has `read` and `write`, and guards of both.
-    pub fn has_readers(self) -> bool {
-        (Self::RwLock..=Self::RwSemLock).contains(&self)
-    }
-    /// True if its attempts may have deadlines.
-    pub fn is_timed(self) -> bool {
-        !matches!(self, Self::QRwLock | Self::SeqLock | Self::Once)
-    }
-    /// True if its owner may take it again.
-    pub fn is_reentrant(self) -> bool {
-        self == Self::ReentrantMutex
-    }
-    /// True if a thread that reads may read again and wait for it.
-    pub fn reads_again(self) -> bool {
-        matches!(self, Self::RwLock | Self::SendRwLock | Self::PercpuRwLock)
-    }
-    /// True if it has a reader that may become the writer.
-    pub fn upgrades(self) -> bool {
-        matches!(self, Self::RwLock | Self::FairRwLock | Self::SendRwLock)
-    }
-    /// True if it can be given back fairly.
-    pub fn is_fair(self) -> bool {
-        matches!(self, Self::Mutex | Self::SendMutex | Self::FairMutex | Self::ReentrantMutex)
-    }
-    /// True if a forked child may use it although it had waiters.
-    pub fn survives_forks(self) -> bool {
-        !matches!(
-            self,
-            Self::SpinLock
-                | Self::CnaSpinLock
-                | Self::ResilientSpinLock
-                | Self::QRwLock
-                | Self::RwSemLock
-                | Self::SeqLock
-                | Self::Once
-        )
-    }
-    /// True if its waiters sleep, so that a thread with a real-time policy may use it.
-    pub fn sleeps(self) -> bool {
-        let spins = matches!(self, Self::SpinLock | Self::CnaSpinLock | Self::ResilientSpinLock);
-        !spins && !matches!(self, Self::QRwLock | Self::SeqLock)
-    }
-    /// True if what a thread takes of it is a guard.
-    pub fn has_guards(self) -> bool {
-        !matches!(self, Self::SeqLock | Self::Once)
-    }
-    /// True if its guards may be sent to other threads.
-    pub fn sends(self) -> bool {
-        !matches!(
-            self,
-            Self::Mutex
-                | Self::FairMutex
-                | Self::ReentrantMutex
-                | Self::ResilientSpinLock
-                | Self::RwLock
-                | Self::FairRwLock
-                | Self::PercpuRwLock
-                | Self::SeqLock
-                | Self::Once
-        )
-    }
+/// What some kinds are: these, or all but these.
+macro_rules! kinds_that {
+    ($($(#[$doc:meta])+ $name:ident = $is:literal for $($kind:ident)+;)+) => {
+        impl LockKind {
+            $($(#[$doc])+
+            pub fn $name(self) -> bool {
+                matches!(self, $(Self::$kind)|+) == $is
+            })+
+        }
+    };
 }
-
-impl LockKind {
+kinds_that! {
+    /// True if it has `lock`.
+    is_mutex = true for Mutex SendMutex FairMutex ReentrantMutex SpinLock CnaSpinLock ResilientSpinLock;
+    /// True if `lock` may fail, with an error. Its guards can be dropped and forgotten, and that is all.
+    is_resilient = true for ResilientSpinLock;
+    /// True if it has `read` and `write`, and guards of both.
+    has_readers = true for RwLock FairRwLock SendRwLock PercpuRwLock QRwLock RwSemLock;
+    /// True if its attempts may have deadlines.
+    is_timed = false for QRwLock SeqLock Once;
+    /// True if its owner may take it again.
+    is_reentrant = true for ReentrantMutex;
+    /// True if a thread that reads may read again and wait for it.
+    reads_again = true for RwLock SendRwLock PercpuRwLock;
+    /// True if it has a reader that may become the writer.
+    upgrades = true for RwLock FairRwLock SendRwLock;
+    /// True if it can be given back fairly.
+    is_fair = true for Mutex SendMutex FairMutex ReentrantMutex;
+    /// True if a forked child may use it although it had waiters.
+    survives_forks = false for SpinLock CnaSpinLock ResilientSpinLock QRwLock RwSemLock SeqLock Once;
+    /// True if its waiters sleep, so that a thread with a real-time policy may use it.
+    sleeps = false for SpinLock CnaSpinLock ResilientSpinLock QRwLock SeqLock;
+    /// True if what a thread takes of it is a guard.
+    has_guards = false for SeqLock Once;
+    /// True if its guards may be sent to other threads.
+    sends = false for Mutex FairMutex ReentrantMutex ResilientSpinLock RwLock FairRwLock PercpuRwLock SeqLock Once;
     /// True if another thread can end the waits of a thread.
-    pub fn is_interruptible(self) -> bool {
-        self == Self::RwSemLock
-    }
+    is_interruptible = true for RwSemLock;
 }
 
 /// A deadline.
