@@ -42,9 +42,14 @@ pub enum Comparison {
     RealUse,
 }
 
-/// A table of peers, and the call of a visitor with one of them.
+/// A table of peers, and the call of a visitor with one of them, or with one that can do something.
 macro_rules! table {
-    ($PEERS:ident, $visit:ident, $visit_timed:ident, $visit_condvar:ident: $(
+    ($PEERS:ident, $visit:ident, $visit_timed:ident, $visit_condvar:ident: $($rows:tt)+) => {
+        $crate::table! { list $PEERS, $visit: $($rows)+ }
+        $crate::table! { if deadline $PEERS, $visit_timed TimedVisitor: $($rows)+ }
+        $crate::table! { if condvar $PEERS, $visit_condvar CondvarVisitor: $($rows)+ }
+    };
+    (list $PEERS:ident, $visit:ident: $(
         $name:literal $(| $alias:literal)*, [$($library:literal)*], [$($in:ident)*], $lock:ty $([$($can:ident)*])?,
         $models:literal;
     )+) => {
@@ -72,31 +77,23 @@ macro_rules! table {
             })+
             Err(visitor)
         }
-
-        pub(crate) fn $visit_timed<V: TimedVisitor>(row: &LockRow, visitor: V) -> Result<V::Output, V> {
+    };
+    (if $asked:ident $PEERS:ident, $visit:ident $Visitor:ident: $(
+        $name:literal $(| $alias:literal)*, [$($library:literal)*], [$($in:ident)*], $lock:ty $([$($can:ident)*])?,
+        $models:literal;
+    )+) => {
+        pub(crate) fn $visit<V: $Visitor>(row: &LockRow, visitor: V) -> Result<V::Output, V> {
             let mut peers = $PEERS.iter().map(|peer| &peer.row);
             $({
                 let is_it = peers.next().is_some_and(|other| std::ptr::eq(other, row));
                 if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
-                    $($(if_can! { deadline $can return Ok(visitor.visit::<$lock>()); })*)?
-                }
-            })+
-            Err(visitor)
-        }
-
-        pub(crate) fn $visit_condvar<V: CondvarVisitor>(row: &LockRow, visitor: V) -> Result<V::Output, V> {
-            let mut peers = $PEERS.iter().map(|peer| &peer.row);
-            $({
-                let is_it = peers.next().is_some_and(|other| std::ptr::eq(other, row));
-                if const { is_compiled(&[$name $(, $alias)*]) } && is_it {
-                    $($(if_can! { condvar $can return Ok(visitor.visit::<$lock>()); })*)?
+                    $($(if_can! { $asked $can return Ok(visitor.visit::<$lock>()); })*)?
                 }
             })+
             Err(visitor)
         }
     };
 }
-#[cfg(feature = "c-peers")]
 pub(crate) use table;
 
 // Names, the names of the library, where it is compared, the type and what else it can do, what it is.

@@ -6,21 +6,46 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+/// The guard of an owner, kept next to its lock: two plain stores and two loads of the owner's own cache line.
+pub(crate) struct Kept<G>(UnsafeCell<MaybeUninit<G>>);
+
+// SAFETY: the guard is touched by the owner of the lock only. It is dropped where it was made:
+// lock and unlock of the workloads happen on one thread.
+unsafe impl<G> Send for Kept<G> {}
+// SAFETY: as above.
+unsafe impl<G> Sync for Kept<G> {}
+
+impl<G> Kept<G> {
+    pub(crate) const fn none() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+    /// Keeps the guard of an owner for its unlock.
+    #[inline]
+    pub(crate) fn keep(&self, guard: G) {
+        // SAFETY: the lock is owned, so no other thread touches the slot.
+        unsafe { *self.0.get() = MaybeUninit::new(guard) };
+    }
+    /// The guard of the owner.
+    ///
+    /// # Safety
+    /// The caller owns the lock, and takes the guard once for each time that it was kept.
+    #[inline]
+    pub(crate) unsafe fn take(&self) -> G {
+        // SAFETY: the caller owns the lock, so no other thread touches the slot.
+        let slot = unsafe { &*self.0.get() };
+        // SAFETY: `keep` filled the slot, and it is read once.
+        unsafe { slot.assume_init_read() }
+    }
+}
+
 /// `std::sync::Mutex`, poison check included.
 ///
-/// It has no unlock but its guard, so the guard is kept next to it: two plain stores and two loads of the owner's own
-/// cache line.
+/// It has no unlock but its guard, so the guard is kept.
 #[repr(align(64))]
 pub struct StdMutex {
     mutex: Mutex<()>,
-    guard: UnsafeCell<MaybeUninit<MutexGuard<'static, ()>>>,
+    guard: Kept<MutexGuard<'static, ()>>,
 }
-
-// SAFETY: the guard is touched by the owner of the mutex only. It is dropped where it was made:
-// lock and unlock of the workloads happen on one thread.
-unsafe impl Send for StdMutex {}
-// SAFETY: as above.
-unsafe impl Sync for StdMutex {}
 
 impl StdMutex {
     /// Keeps the guard of an owner for its unlock.
@@ -28,19 +53,16 @@ impl StdMutex {
     pub(crate) fn keep(&self, guard: MutexGuard<'_, ()>) {
         // SAFETY: only the lifetime changes, and `unlock` drops the guard while `self` is borrowed.
         let guard = unsafe { std::mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'_, ()>>(guard) };
-        // SAFETY: the mutex is held, so no other thread touches the slot.
-        unsafe { *self.guard.get() = MaybeUninit::new(guard) };
+        self.guard.keep(guard);
     }
     /// The guard of the owner.
     ///
     /// # Safety
-    /// The caller owns the mutex, and takes the guard once for each time that it was kept.
+    /// As of [`Kept::take`].
     #[inline]
     pub(crate) unsafe fn take(&self) -> MutexGuard<'static, ()> {
-        // SAFETY: the caller owns the mutex, so no other thread touches the slot.
-        let slot = unsafe { &*self.guard.get() };
-        // SAFETY: `keep` filled the slot, and it is read once.
-        unsafe { slot.assume_init_read() }
+        // SAFETY: by the contract.
+        unsafe { self.guard.take() }
     }
 }
 
@@ -48,7 +70,7 @@ impl RawLock for StdMutex {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        Self { mutex: Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) }
+        Self { mutex: Mutex::new(()), guard: Kept::none() }
     }
     methods! { self;
         lock => self.keep(self.mutex.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,6 +1,7 @@
 //! Reader-writer locks of others behind the interface of ours.
 
 use crate::methods::{looks_locked, methods};
+use crate::mutexes::Kept;
 use lockwright_core::raw::{Order, RawLock};
 use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -13,7 +14,7 @@ use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard
 #[repr(align(64))]
 pub struct StdRwLock {
     lock: RwLock<()>,
-    owner: UnsafeCell<MaybeUninit<RwLockWriteGuard<'static, ()>>>,
+    owner: Kept<RwLockWriteGuard<'static, ()>>,
     reader: OnceLock<Reader>,
 }
 
@@ -25,12 +26,6 @@ unsafe impl Send for Reader {}
 // SAFETY: as above.
 unsafe impl Sync for Reader {}
 
-// SAFETY: the owner's guard is touched by the owner only, and dropped by the thread that made it: lock and
-// unlock of the workloads happen on one thread.
-unsafe impl Send for StdRwLock {}
-// SAFETY: as above.
-unsafe impl Sync for StdRwLock {}
-
 impl StdRwLock {
     #[inline]
     fn keep(&self, guard: RwLockWriteGuard<'_, ()>) {
@@ -38,17 +33,7 @@ impl StdRwLock {
         let guard = unsafe {
             std::mem::transmute::<RwLockWriteGuard<'_, ()>, RwLockWriteGuard<'_, ()>>(guard)
         };
-        // SAFETY: the lock is owned, so no other thread touches the slot.
-        unsafe { *self.owner.get() = MaybeUninit::new(guard) };
-    }
-    /// # Safety
-    /// The caller owns the lock and takes its guard once.
-    #[inline]
-    unsafe fn take(&self) -> RwLockWriteGuard<'static, ()> {
-        // SAFETY: the caller owns the lock, so no other thread touches the slot.
-        let slot = unsafe { &*self.owner.get() };
-        // SAFETY: the call that made the caller the owner filled the slot, and it is read once.
-        unsafe { slot.assume_init_read() }
+        self.owner.keep(guard);
     }
     #[inline]
     fn forget(&self, guard: RwLockReadGuard<'_, ()>) {
@@ -67,8 +52,7 @@ impl RawLock for StdRwLock {
     const ORDER: Order = Order::None;
 
     fn new() -> Self {
-        let owner = UnsafeCell::new(MaybeUninit::uninit());
-        Self { lock: RwLock::new(()), owner, reader: OnceLock::new() }
+        Self { lock: RwLock::new(()), owner: Kept::none(), reader: OnceLock::new() }
     }
     methods! { self;
         lock => self.keep(self.lock.write().unwrap_or_else(PoisonError::into_inner));
@@ -81,7 +65,7 @@ impl RawLock for StdRwLock {
             true
         };
         // SAFETY: the caller owns the lock, and no more after this.
-        unlock => drop(unsafe { self.take() });
+        unlock => drop(unsafe { self.owner.take() });
         is_locked => looks_locked(self);
         lock_shared => self.forget(self.lock.read().unwrap_or_else(PoisonError::into_inner));
         try_lock_shared => {
@@ -99,7 +83,7 @@ impl RawLock for StdRwLock {
             }
         };
         // SAFETY: the caller owns the lock, and only reads after this.
-        downgrade => self.forget(RwLockWriteGuard::downgrade(unsafe { self.take() }));
+        downgrade => self.forget(RwLockWriteGuard::downgrade(unsafe { self.owner.take() }));
     }
 }
 
