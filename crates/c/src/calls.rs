@@ -7,7 +7,7 @@ use lockwright::percpu_rwlock::RawPercpuRwLock;
 use lockwright::rwlock::RawRwLock;
 use lockwright_core::native::{Native, deadline_of_date};
 use lockwright_core::raw::RawLock;
-use lockwright_linux::qspinlock::{QSpinlock, Spin, Succession};
+use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright_linux::rwsem::{RwSem, Until};
 
 const NS_PER_S: i64 = 1_000_000_000;
@@ -39,76 +39,59 @@ pub(crate) trait LockSharedUntil: LockUntil {
     fn take_shared_until(&self, deadline_ns: u64) -> bool;
 }
 
-impl LockUntil for RawMutex<Native> {
-    #[inline(always)]
-    fn take_at_once(&self) -> bool {
-        self.take_free()
-    }
-    fn take_until(&self, deadline_ns: u64) -> bool {
-        self.lock_until(deadline_ns)
-    }
+/// The [`LockUntil`] of locks with an inherent `lock_until`, and their first steps if these are not attempts.
+macro_rules! lock_until {
+    ($($Lock:ty $(, |$this:ident| $at_once:expr)?;)+) => {$(
+        impl LockUntil for $Lock {
+            $(#[inline(always)]
+            fn take_at_once(&self) -> bool {
+                let $this = self;
+                $at_once
+            })?
+            fn take_until(&self, deadline_ns: u64) -> bool {
+                self.lock_until(deadline_ns)
+            }
+        }
+    )+};
 }
-impl<S: Succession<Native>> LockUntil for QSpinlock<Native, S, Spin>
-where
-    Self: RawLock,
-{
-    fn take_until(&self, deadline_ns: u64) -> bool {
-        self.lock_until(deadline_ns)
-    }
-}
-impl LockUntil for RawRwLock<Native> {
-    #[inline(always)]
-    fn take_at_once(&self) -> bool {
-        self.take_unreserved()
-    }
-    fn take_until(&self, deadline_ns: u64) -> bool {
-        self.lock_until(deadline_ns)
-    }
-}
-impl LockSharedUntil for RawRwLock<Native> {
-    #[inline(always)]
-    fn take_shared_at_once(&self) -> bool {
-        self.take_shared_unreserved()
-    }
-    fn take_shared(&self) -> bool {
-        self.lock_shared_unless_full()
-    }
-    fn is_full(&self) -> bool {
-        RawRwLock::is_full(self)
-    }
-    fn take_shared_until(&self, deadline_ns: u64) -> bool {
-        self.lock_shared_until(deadline_ns)
-    }
-}
-impl LockUntil for RawPercpuRwLock<Native> {
-    #[inline(always)]
-    fn take_at_once(&self) -> bool {
-        // A writer may interrupt all CPUs: to keep errno costs nothing compared with that.
-        false
-    }
-    fn take_until(&self, deadline_ns: u64) -> bool {
-        self.lock_until(deadline_ns)
-    }
-}
-impl LockSharedUntil for RawPercpuRwLock<Native> {
-    #[inline(always)]
-    fn take_shared_at_once(&self) -> bool {
-        self.take_shared_unreserved()
-    }
-    fn take_shared(&self) -> bool {
-        self.lock_shared_in_unless_full().is_some()
-    }
-    fn is_full(&self) -> bool {
-        RawPercpuRwLock::is_full(self)
-    }
-    fn take_shared_until(&self, deadline_ns: u64) -> bool {
-        self.lock_shared_until(deadline_ns)
-    }
+lock_until! {
+    RawMutex<Native>, |lock| lock.take_free();
+    QSpinlock<Native>;
+    CnaSpinlock<Native>;
+    RawRwLock<Native>, |lock| lock.take_unreserved();
+    // A writer may interrupt all CPUs: to keep errno costs nothing compared with that.
+    RawPercpuRwLock<Native>, |_lock| false;
 }
 impl LockUntil for RwSem<Native> {
     fn take_until(&self, deadline_ns: u64) -> bool {
         self.lock_within(Until::deadline(deadline_ns))
     }
+}
+
+/// The [`LockSharedUntil`] of locks that may be full, each with what takes it together with other readers.
+macro_rules! lock_shared_until {
+    ($($Lock:ident, |$this:ident| $take_shared:expr;)+) => {$(
+        impl LockSharedUntil for $Lock<Native> {
+            #[inline(always)]
+            fn take_shared_at_once(&self) -> bool {
+                self.take_shared_unreserved()
+            }
+            fn take_shared(&self) -> bool {
+                let $this = self;
+                $take_shared
+            }
+            fn is_full(&self) -> bool {
+                $Lock::is_full(self)
+            }
+            fn take_shared_until(&self, deadline_ns: u64) -> bool {
+                self.lock_shared_until(deadline_ns)
+            }
+        }
+    )+};
+}
+lock_shared_until! {
+    RawRwLock, |lock| lock.lock_shared_unless_full();
+    RawPercpuRwLock, |lock| lock.lock_shared_in_unless_full().is_some();
 }
 impl LockSharedUntil for RwSem<Native> {
     fn take_shared(&self) -> bool {

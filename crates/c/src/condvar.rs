@@ -31,7 +31,6 @@ unsafe fn wait(
     is_notified
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_cond_wait(
     condvar: *const RawCondvar<Native>,
@@ -41,7 +40,6 @@ pub unsafe extern "C" fn lw_cond_wait(
     unsafe { wait(condvar, mutex, None) };
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_cond_wait_until(
     condvar: *const RawCondvar<Native>,
@@ -56,7 +54,6 @@ pub unsafe extern "C" fn lw_cond_wait_until(
     if is_notified { 0 } else { ETIMEDOUT }
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_cond_signal(condvar: *const RawCondvar<Native>) {
     // SAFETY: the caller's.
@@ -64,7 +61,6 @@ pub unsafe extern "C" fn lw_cond_signal(condvar: *const RawCondvar<Native>) {
     keep_errno(|| condvar.notify_one());
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_cond_broadcast(condvar: *const RawCondvar<Native>) {
     // SAFETY: the caller's.

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-// `include/lockwright.h` says what each function asks of its caller.
+// `include/lockwright.h` says what each function does, and what it asks of its caller.
 #![allow(clippy::missing_safety_doc)]
 
 mod calls;
@@ -16,7 +16,6 @@ pub use panics::end_by_abort;
 pub use rwlocks::*;
 pub use semaphore::*;
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lw_prepare() {
     calls::keep_errno(lockwright_core::native::prepare);

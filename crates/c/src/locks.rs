@@ -14,7 +14,6 @@ macro_rules! exclusive {
     ($Lock:ty, $size:literal, $alignment:literal: $lock:ident $try_lock:ident $lock_until:ident $unlock:ident) => {
         const _: () = assert!(size_of::<$Lock>() == $size && align_of::<$Lock>() <= $alignment);
 
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $lock(lock: *const $Lock) {
             // SAFETY: the caller's lock.
@@ -24,14 +23,12 @@ macro_rules! exclusive {
             }
             $crate::tsan::owned(lock);
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
             // SAFETY: the caller's lock.
             let result = taken(unsafe { &*lock }.try_lock());
             $crate::tsan::taken_by(result, lock, $crate::tsan::owned)
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $lock_until(
             lock: *const $Lock,
@@ -45,7 +42,6 @@ macro_rules! exclusive {
             let result = unsafe { taken_until(clock, deadline, take) };
             $crate::tsan::taken_by(result, lock, $crate::tsan::owned)
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $unlock(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
@@ -70,7 +66,6 @@ exclusive! {
     lw_cna_spinlock_lock lw_cna_spinlock_try_lock lw_cna_spinlock_lock_until lw_cna_spinlock_unlock
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_mutex_unlock_fair(mutex: *const RawMutex<Native>) {
     // SAFETY: the caller's mutex, ...

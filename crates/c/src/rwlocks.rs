@@ -16,7 +16,6 @@ use lockwright_linux::rwsem::RwSem;
 /// The functions for readers of a lock.
 macro_rules! shared {
     ($Lock:ty: $lock:ident $try_lock:ident $lock_until:ident $unlock:ident $downgrade:ident) => {
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $lock(lock: *const $Lock) {
             // SAFETY: the caller's lock.
@@ -26,7 +25,6 @@ macro_rules! shared {
             }
             tsan::shared(lock);
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $try_lock(lock: *const $Lock) -> c_int {
             // SAFETY: the caller's lock.
@@ -34,7 +32,6 @@ macro_rules! shared {
             let result = unless_full(taken(lock.try_lock_shared()), lock);
             tsan::taken_by(result, lock, tsan::shared)
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $lock_until(
             lock: *const $Lock,
@@ -48,7 +45,6 @@ macro_rules! shared {
             let result = unsafe { taken_until(clock, deadline, take) };
             tsan::taken_by(unless_full(result, lock), lock, tsan::shared)
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $unlock(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
@@ -57,7 +53,6 @@ macro_rules! shared {
             // SAFETY: ... which it reads.
             unsafe { lock.unlock_shared() };
         }
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $downgrade(lock: *const $Lock) {
             // SAFETY: the caller's lock, ...
@@ -99,7 +94,6 @@ shared! {
 /// Functions of the reader-writer lock that only do something with a lock that the caller holds.
 macro_rules! of_holder {
     ($($name:ident calls $method:ident, tells $before:ident $after:ident;)+) => {$(
-        /// See `lockwright.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(lock: *const RawRwLock<Native>) {
             // SAFETY: the caller's lock, ...
@@ -121,7 +115,6 @@ of_holder! {
     lw_rwlock_upgrade calls upgrade, tells nothing owned;
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Native>) {
     // SAFETY: the caller's lock.
@@ -132,7 +125,6 @@ pub unsafe extern "C" fn lw_rwlock_lock_shared_again(lock: *const RawRwLock<Nati
     tsan::shared(lock);
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native>) {
     // SAFETY: the caller's lock.
@@ -143,7 +135,6 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable(lock: *const RawRwLock<Native
     tsan::shared(lock);
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_try_lock_upgradable(lock: *const RawRwLock<Native>) -> c_int {
     // SAFETY: the caller's lock.
@@ -152,7 +143,6 @@ pub unsafe extern "C" fn lw_rwlock_try_lock_upgradable(lock: *const RawRwLock<Na
     tsan::taken_by(result, lock, tsan::shared)
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_lock_upgradable_until(
     lock: *const RawRwLock<Native>,
@@ -167,7 +157,6 @@ pub unsafe extern "C" fn lw_rwlock_lock_upgradable_until(
     tsan::taken_by(unless_full(result, lock), lock, tsan::shared)
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_try_upgrade(lock: *const RawRwLock<Native>) -> c_int {
     // SAFETY: the caller's lock, ...
@@ -177,7 +166,6 @@ pub unsafe extern "C" fn lw_rwlock_try_upgrade(lock: *const RawRwLock<Native>) -
     tsan::taken_by(result, lock, tsan::owned)
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_upgrade_until(
     lock: *const RawRwLock<Native>,

@@ -13,7 +13,6 @@ type CountingSemaphore = RawSemaphore<Native, 0>;
 const _: () = assert!(size_of::<CountingSemaphore>() == 4 && align_of::<CountingSemaphore>() <= 4);
 const _: () = assert!(CountingSemaphore::word_of(7) == 7);
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_init(
     semaphore: *mut CountingSemaphore,
@@ -27,7 +26,6 @@ pub unsafe extern "C" fn lw_semaphore_init(
     0
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_acquire(
     semaphore: *const CountingSemaphore,
@@ -41,7 +39,6 @@ pub unsafe extern "C" fn lw_semaphore_acquire(
     tsan::owned(semaphore);
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_try_acquire(
     semaphore: *const CountingSemaphore,
@@ -52,7 +49,6 @@ pub unsafe extern "C" fn lw_semaphore_try_acquire(
     tsan::taken_by(result, semaphore, tsan::owned)
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_acquire_until(
     semaphore: *const CountingSemaphore,
@@ -68,7 +64,6 @@ pub unsafe extern "C" fn lw_semaphore_acquire_until(
     tsan::taken_by(result, semaphore, tsan::owned)
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_release(
     semaphore: *const CountingSemaphore,
@@ -79,7 +74,6 @@ pub unsafe extern "C" fn lw_semaphore_release(
     if unsafe { &*semaphore }.release(permits) { 0 } else { EOVERFLOW }
 }
 
-/// See `lockwright.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_semaphore_available(semaphore: *const CountingSemaphore) -> c_uint {
     // SAFETY: the caller's semaphore.

@@ -104,16 +104,23 @@ fn wait<R>(lock: impl FnOnce() -> R) -> R {
     })
 }
 
+/// Calls glibc's function, after `first`, if the lock is one of glibc's.
+macro_rules! or_glibc {
+    ($of:ident, $function:ident($($argument:expr),+) $(, $first:expr)?) => {
+        if $of.is_shared() {
+            $($first;)?
+            // SAFETY: the caller's lock and time.
+            return unsafe { $function($($argument),+) };
+        }
+    };
+}
+
 /// `pthread_rwlock_rdlock`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        count(Used::OfGlibc, None);
-        // SAFETY: the caller's lock.
-        return unsafe { lw_glibc_rwlock_rdlock(lock.cast()) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_rdlock(lock.cast()), count(Used::OfGlibc, None));
     if of.is_writer(tid()) {
         return EDEADLK;
     }
@@ -133,10 +140,7 @@ pub unsafe extern "C" fn lw_rwlock_rdlock(lock: *mut RwLockObject) -> c_int {
 pub unsafe extern "C" fn lw_rwlock_tryrdlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        // SAFETY: the caller's lock.
-        return unsafe { lw_glibc_rwlock_tryrdlock(lock.cast()) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_tryrdlock(lock.cast()));
     if of.begin_read() || keep_errno(|| of.try_read()) { 0 } else { of.why_not(EBUSY) }
 }
 
@@ -149,10 +153,7 @@ pub unsafe extern "C" fn lw_rwlock_timedrdlock(
 ) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        // SAFETY: the caller's lock and time.
-        return unsafe { lw_glibc_rwlock_clockrdlock(lock.cast(), clock, deadline) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_clockrdlock(lock.cast(), clock, deadline));
     // SAFETY: the caller's time.
     if !is_clock(clock) || unsafe { !is_time(deadline) } {
         return EINVAL;
@@ -175,11 +176,7 @@ pub unsafe extern "C" fn lw_rwlock_timedrdlock(
 pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        count(Used::OfGlibc, None);
-        // SAFETY: the caller's lock.
-        return unsafe { lw_glibc_rwlock_wrlock(lock.cast()) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_wrlock(lock.cast()), count(Used::OfGlibc, None));
     let tid = tid();
     if of.is_writer(tid) {
         return EDEADLK;
@@ -197,10 +194,7 @@ pub unsafe extern "C" fn lw_rwlock_wrlock(lock: *mut RwLockObject) -> c_int {
 pub unsafe extern "C" fn lw_rwlock_trywrlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        // SAFETY: the caller's lock.
-        return unsafe { lw_glibc_rwlock_trywrlock(lock.cast()) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_trywrlock(lock.cast()));
     if !of.try_write() {
         return EBUSY;
     }
@@ -217,10 +211,7 @@ pub unsafe extern "C" fn lw_rwlock_timedwrlock(
 ) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        // SAFETY: the caller's lock and time.
-        return unsafe { lw_glibc_rwlock_clockwrlock(lock.cast(), clock, deadline) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_clockwrlock(lock.cast(), clock, deadline));
     // SAFETY: the caller's time.
     if !is_clock(clock) || unsafe { !is_time(deadline) } {
         return EINVAL;
@@ -248,10 +239,7 @@ pub unsafe extern "C" fn lw_rwlock_timedwrlock(
 pub unsafe extern "C" fn lw_rwlock_unlock(lock: *mut RwLockObject) -> c_int {
     // SAFETY: the caller's lock.
     let of = unsafe { &*lock };
-    if of.is_shared() {
-        // SAFETY: the caller's lock.
-        return unsafe { lw_glibc_rwlock_unlock(lock.cast()) };
-    }
+    or_glibc!(of, lw_glibc_rwlock_unlock(lock.cast()));
     let is_writer = of.raw.is_owned();
     if is_writer {
         of.writer.store(0, Relaxed);
