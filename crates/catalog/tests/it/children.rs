@@ -1,6 +1,7 @@
 //! Children of a process, however they are made.
 
-use super::{alone, not_run, own_once};
+use super::fresh::{comes_to_use_slots, read_in_slot};
+use super::{alone, not_run, own_once, word};
 use lockwright::mutex::RawMutex;
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::{Fair, RawRwLock};
@@ -10,6 +11,7 @@ use lockwright_core::platform::{Clock, MarkStorage, QueueNodes};
 use lockwright_core::raw::RawLock;
 use std::ffi::{c_int, c_long};
 use std::process::Command;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -173,14 +175,8 @@ fn a_thread_with_a_real_time_policy_gets_a_mutex_that_was_kept_for_a_thread_of_t
 fn a_writer_in_a_child_sees_who_reads_in_a_slot() {
     let _alone = alone();
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    let read = || {
-        let read = LOCK.lock_shared_in();
-        // SAFETY: taken above.
-        unsafe { LOCK.unlock_shared_in(read) };
-        read
-    };
-    if !(0..1 << 20).any(|_| read() == ReadIn::Slot) {
-        return not_run("readers use no slots without membarrier");
+    if !comes_to_use_slots(&LOCK) {
+        return;
     }
     for how in [How::Fork, How::Clone] {
         let is_well = in_child(how, || {
@@ -199,20 +195,8 @@ fn a_writer_in_a_child_sees_who_reads_in_a_slot() {
 fn only_a_handler_of_fork_forgets_what_another_thread_reads() {
     let _alone = alone();
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    let read = || {
-        let read = LOCK.lock_shared_in();
-        if read == ReadIn::Slot {
-            return true;
-        }
-        // SAFETY: taken above.
-        unsafe { LOCK.unlock_shared_in(read) };
-        false
-    };
-    if !super::fork::forks_can_be_told() {
+    if !super::fork::forks_can_be_told() || !read_in_slot(&LOCK) {
         return;
-    }
-    if !(0..1 << 20).any(|_| read()) {
-        return not_run("readers use no slots without membarrier");
     }
     // It is read by this thread. Another one makes the child.
     for (how, is_forgotten) in [(How::Fork, true), (How::Clone, false)] {
@@ -289,11 +273,7 @@ fn a_program_that_is_started_leaves_locks_and_nodes_alone() {
 fn a_reader_beside_others_does_not_look_for_sleepers_in_a_child() {
     static LOCK: RawRwLock<Native> = RawRwLock::INIT;
     const SLEEPER: u32 = 2;
-    let says = || {
-        // SAFETY: the lock is an atomic word of 32 bits.
-        unsafe { &*(&raw const LOCK).cast::<std::sync::atomic::AtomicU32>() }
-            .load(std::sync::atomic::Ordering::Relaxed)
-    };
+    let says = || word(&LOCK).load(Relaxed);
     let _alone = alone();
     LOCK.lock_shared();
     thread::scope(|scope| {

@@ -102,8 +102,7 @@ impl Interrupted {
         Self { lock: RawMutex::INIT, sleeper: AtomicI32::new(0), seen: AtomicU32::new(0) }
     }
     fn word(&self) -> &AtomicU32 {
-        // SAFETY: the lock begins with an atomic word of 32 bits.
-        unsafe { &*(&raw const self.lock).cast() }
+        super::word(&self.lock)
     }
     /// The owner releases the lock fairly, while a thread sleeps for it.
     fn run(&'static self, before_wake: fn()) {

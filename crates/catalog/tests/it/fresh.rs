@@ -6,7 +6,7 @@
 use super::children::{How, await_child, in_child, start_child};
 use super::fork::forks_can_be_told;
 use super::process::in_a_process_of_its_own;
-use super::{Over, not_run};
+use super::{Over, not_run, word};
 use lockwright::percpu_rwlock::{RawPercpuRwLock, ReadIn};
 use lockwright::rwlock::RawRwLock;
 use lockwright_core::native::Native;
@@ -46,6 +46,16 @@ pub(super) fn read_in_slot(lock: &RawPercpuRwLock<Native>) -> bool {
     let is_read = (0..1 << 20).any(is_in_slot);
     if !is_read {
         not_run("readers use no slots without membarrier");
+    }
+    is_read
+}
+
+/// The same, and gives it back.
+pub(super) fn comes_to_use_slots(lock: &RawPercpuRwLock<Native>) -> bool {
+    let is_read = read_in_slot(lock);
+    if is_read {
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared_in(ReadIn::Slot) };
     }
     is_read
 }
@@ -166,7 +176,7 @@ fn slots_of_living_threads(more: usize) -> HashSet<usize> {
 }
 
 /// Lets a thread use this CPU only, or the caller.
-fn stay_on(thread: Option<Pid>, cpu: usize) {
+pub(super) fn stay_on(thread: Option<Pid>, cpu: usize) {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(thread, &set).expect("the process may use it");
@@ -227,8 +237,7 @@ const KEPT_OUT: u32 = 2;
 
 /// At some moment of the wait.
 extern "C" fn fork_if_pending(_signal: c_int) {
-    // SAFETY: the lock is its word.
-    let word = unsafe { &*(&raw const PENDING_IN).cast::<AtomicU32>() };
+    let word = word(&PENDING_IN);
     if word.load(Relaxed) & PENDING != 0 && FOUND.load(Relaxed) == MISSED {
         let reads_alone = || {
             // SAFETY: read by this thread, before it became a writer.

@@ -6,6 +6,7 @@
 
 use super::children::{How, await_child, in_child, start_child};
 use super::fork::forks_can_be_told;
+use super::fresh::stay_on;
 use super::mutex::{await_sleep, this_thread};
 use super::parked::Waiter;
 use super::{alone, not_run, own_once};
@@ -13,7 +14,7 @@ use lockwright::mutex::RawMutex;
 use lockwright_core::native::Native;
 use lockwright_core::platform::QueueNodes;
 use lockwright_core::raw::RawLock;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::Relaxed};
 use std::thread;
@@ -31,17 +32,13 @@ const GIVEN: u32 = 16;
 const SAID: u32 = 31;
 
 fn word(lock: &RawMutex<Native>) -> u32 {
-    let word = std::ptr::from_ref(lock).cast::<AtomicU32>();
-    // SAFETY: the lock begins with an atomic word of 32 bits.
-    unsafe { &*word }.load(Relaxed)
+    super::word(lock).load(Relaxed)
 }
 
 /// Lets the process run on one CPU only.
 fn stay_on_one_cpu() {
     let all = sched_getaffinity(None).expect("a set of CPUs");
-    let mut one = CpuSet::new();
-    one.set((0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).expect("a CPU"));
-    sched_setaffinity(None, &one).expect("a CPU that it may use");
+    stay_on(None, (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).expect("a CPU"));
 }
 
 /// A policy of the scheduler.

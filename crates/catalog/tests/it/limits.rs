@@ -57,9 +57,7 @@ fn ends<R: Send + 'static>(
 fn full<L>(lock: L) -> &'static L {
     const READERS_MAX: u32 = 1 << 31;
     let lock = Box::leak(Box::new(lock));
-    let word = std::ptr::from_ref(lock).cast::<AtomicU32>();
-    // SAFETY: these locks begin with an atomic word of 32 bits.
-    unsafe { &*word }.store(READERS_MAX, Relaxed);
+    super::word(lock).store(READERS_MAX, Relaxed);
     lock
 }
 

@@ -39,7 +39,7 @@ mod tunables;
 
 use lockwright_core::raw::RawLock;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// With a smaller pool of queue nodes, as `cargo xtask alone --nodes` asks for. Runs before all tests.
@@ -67,6 +67,12 @@ fn not_run(why: &str) {
     let name = thread.name().unwrap_or("a test");
     // Nobody reads a stream that is closed.
     let _ = writeln!(std::io::stderr(), "not run: {name}: {why}");
+}
+
+/// The first word of a lock that begins with an atomic word of 32 bits.
+fn word<L>(lock: &L) -> &AtomicU32 {
+    // SAFETY: callers pass such a lock.
+    unsafe { &*std::ptr::from_ref(lock).cast() }
 }
 
 /// Takes the lock and gives it back.

@@ -64,19 +64,11 @@ fn use_each_way<L: RawLock>(lock: &L) {
 fn a_child_forgets_that_a_writer_of_its_parent_slept() {
     static LOCKS: [RawRwLock<Native>; 3] = [const { RawRwLock::INIT }; 3];
     /// The first use of a lock that says that a writer sleeps.
-    const FIRST: [fn(&RawRwLock<Native>); 3] = [
-        |lock| {
-            own_once(lock);
-        },
-        |lock| {
-            read_once(lock);
-        },
-        |lock| {
-            assert!(lock.try_lock_shared(), "it is free");
-            // SAFETY: taken above.
-            unsafe { lock.unlock_shared() };
-        },
-    ];
+    const FIRST: [fn(&RawRwLock<Native>); 3] = [own_once, read_once, |lock| {
+        assert!(lock.try_lock_shared(), "it is free");
+        // SAFETY: taken above.
+        unsafe { lock.unlock_shared() };
+    }];
     in_a_process_of_its_own(|| {
         if !forks_can_be_told() {
             return;
@@ -170,9 +162,7 @@ fn while_all_slots_are_taken(body: impl FnOnce()) {
 #[test]
 fn a_thread_without_a_slot_reads_without_a_system_call_and_its_child_has_a_slot() {
     static LOCK: RawPercpuRwLock<Native> = RawPercpuRwLock::INIT;
-    let read = || {
-        read_once(&LOCK);
-    };
+    let read = || read_once(&LOCK);
     in_a_process_of_its_own(|| {
         let body = || {
             read();

@@ -4,7 +4,7 @@ use super::alone;
 use super::parked::Waiter;
 use lock_api::{MutexGuard, RwLockReadGuard};
 use lockwright::{FairMutex, FairRwLock, Mutex, PercpuRwLock, RwLock, Semaphore};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -53,9 +53,7 @@ fn new<L>(lock: L) -> &'static L {
 
 /// The first word of a lock, which says if it is reserved or given.
 fn word<L>(lock: &L) -> u32 {
-    let word = std::ptr::from_ref(lock).cast::<AtomicU32>();
-    // SAFETY: these locks begin with an atomic word of 32 bits.
-    unsafe { &*word }.load(Relaxed)
+    super::word(lock).load(Relaxed)
 }
 const MUTEX_RESERVED: u32 = 8;
 const MUTEX_GIVEN: u32 = 16;
@@ -129,20 +127,28 @@ fn attempts_on_a_mutex_have_the_results_of_the_table() {
     walk_fair_mutex();
 }
 
+/// What is tried on a reader-writer lock.
+macro_rules! attempts {
+    ($upgradable:expr) => {{
+        let attempts: [Attempt<Lock>; 6] = [
+            |lock| lock.try_read().is_some(),
+            |lock| lock.try_read_for(NOW).is_some(),
+            $upgradable,
+            |lock| lock.try_write().is_some(),
+            |lock| lock.try_write_for(NOW).is_some(),
+            |lock| lock.is_locked(),
+        ];
+        attempts
+    }};
+}
+
 /// Those of a reader-writer lock of any kind.
 macro_rules! rwlocks {
     ($RwLock:ident, $walk:ident, $upgradable:expr) => {
         fn $walk() {
             type Lock = $RwLock<()>;
             let name = stringify!($RwLock);
-            let attempts: [Attempt<Lock>; 6] = [
-                |lock| lock.try_read().is_some(),
-                |lock| lock.try_read_for(NOW).is_some(),
-                $upgradable,
-                |lock| lock.try_write().is_some(),
-                |lock| lock.try_write_for(NOW).is_some(),
-                |lock| lock.is_locked(),
-            ];
+            let attempts = attempts!($upgradable);
             row(name, "free", &attempts, |attempt| attempt(new(Lock::new(()))));
             row(name, "read", &attempts, |attempt| {
                 let lock = new(Lock::new(()));
@@ -236,14 +242,7 @@ macro_rules! upgradable {
         fn $walk() {
             type Lock = $RwLock<()>;
             let name = stringify!($RwLock);
-            let attempts: [Attempt<Lock>; 6] = [
-                |lock| lock.try_read().is_some(),
-                |lock| lock.try_read_for(NOW).is_some(),
-                |lock| lock.try_upgradable_read().is_some(),
-                |lock| lock.try_write().is_some(),
-                |lock| lock.try_write_for(NOW).is_some(),
-                |lock| lock.is_locked(),
-            ];
+            let attempts = attempts!(|lock| lock.try_upgradable_read().is_some());
             row(name, "read by an upgradable reader", &attempts, |attempt| {
                 let lock = new(Lock::new(()));
                 let _guard = lock.upgradable_read();
