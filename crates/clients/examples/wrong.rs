@@ -4,8 +4,8 @@
 //! orders nothing, `wrong late-touch` reads a lock after the next owner has freed it. Run it under Miri or a sanitizer.
 
 use lockwright_catalog::busted::{BustedLock, BustedRelaxedLock, BustedRwLock};
-use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::free::Free;
+use lockwright_clients::owners::MutualExclusion;
 use lockwright_clients::shared::ReadersAndWriters;
 use lockwright_clients::{Client, ClientType, NativeThreads};
 use lockwright_core::native::Native;

@@ -14,27 +14,19 @@ pub trait Client: Send + Sync + Sized + 'static {
     fn new(threads: usize) -> Self;
     /// How often each thread repeats its operation on machines that run, as opposed to check:
     /// the checkers want 1. A client that does it once has no use for this.
-    fn set_rounds(&mut self, rounds: u32) {
-        let _ = rounds;
-    }
+    fn set_rounds(&mut self, _rounds: u32) {}
     /// What thread `thread` does.
     fn body(&self, thread: usize);
     /// True if signals may interrupt its threads, on platforms that have signals.
     const HAS_HANDLER: bool = false;
-    /// What a signal that interrupts thread `thread` in its body makes it do.
-    fn handle(&self, thread: usize) {
-        let _ = thread;
-    }
+    /// What a signal that interrupts that thread in its body makes it do.
+    fn handle(&self, _thread: usize) {}
     /// How its threads may fork, on platforms on which they can, with the handlers of `pthread_atfork` or without.
     /// Returns true in the child. A thread that was told so is in the child's world, where it is alone, to the end of
     /// its body; there is no finish there.
-    fn set_fork(&mut self, fork: Fork) {
-        let _ = fork;
-    }
+    fn set_fork(&mut self, _fork: Fork) {}
     /// How its threads may begin in a child, on platforms on which they can: before all that they do.
-    fn set_begin_in_child(&mut self, begin: BeginInChild) {
-        let _ = begin;
-    }
+    fn set_begin_in_child(&mut self, _begin: BeginInChild) {}
     /// What must hold when all threads are done.
     fn finish(&self);
 }

@@ -60,9 +60,13 @@ impl<P: Platform, L: TimedLock> Watched<P, L> {
     fn is(&self, thread: usize) -> State {
         State::ALL[self.states[thread].load(Relaxed) as usize]
     }
-    /// Forks with handlers or without. Returns true in the child.
-    fn forks(&self) -> bool {
-        (self.fork)(drawn::<P>(2) == 0)
+    /// Forks with handlers or without. Returns true in the child, when it is done.
+    fn forks(&self, child: impl FnOnce()) -> bool {
+        let is_child = (self.fork)(drawn::<P>(2) == 0);
+        if is_child {
+            child();
+        }
+        is_child
     }
     /// Tries to get the lock. Returns true if it is taken.
     fn ask(&self, thread: usize, way: Way) -> bool {
@@ -168,11 +172,7 @@ impl<P: Platform, L: TimedLock> InChild<P, L> {
     }
     /// Returns true if the thread is done.
     fn forks(&self, thread: usize, held: Option<Way>) -> bool {
-        let is_child = self.watched.forks();
-        if is_child {
-            self.child(thread, held);
-        }
-        is_child
+        self.watched.forks(|| self.child(thread, held))
     }
 }
 
@@ -249,14 +249,12 @@ impl<P: Platform> Notifies<P> {
     }
     /// Returns true if the thread is done.
     fn forks(&self, thread: usize, is_owner: bool) -> bool {
-        let is_child = self.watched.forks();
-        if is_child {
+        self.watched.forks(|| {
             if is_owner {
                 self.watched.give_back(thread, OWNS);
             }
             self.child(thread);
-        }
-        is_child
+        })
     }
 }
 
@@ -356,11 +354,7 @@ impl<P: Platform> GivesInChild<P> {
     }
     /// Returns true if the thread is done.
     fn forks(&self, thread: usize, is_owner: bool) -> bool {
-        let is_child = self.watched.forks();
-        if is_child {
-            self.child(thread, is_owner);
-        }
-        is_child
+        self.watched.forks(|| self.child(thread, is_owner))
     }
     fn waits_in_child(&self) {
         while self.phase.load(Relaxed) == SOON {

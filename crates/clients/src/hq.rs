@@ -1,11 +1,9 @@
 //! Clients of the hierarchical queued spinlock that begin where its threads queue by NUMA node.
 
 use crate::client::has_rounds;
+use crate::turns::Turns;
 use crate::{Client, Migrate};
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
-use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::hq::testing::{Absent, QueuesAtOnce};
 use lockwright_linux::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
@@ -13,14 +11,12 @@ use lockwright_linux::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
 /// A lock, and what it guards.
 struct Counter<P: HqPlatform, F, const IN_ORDER: bool> {
     lock: QueuesAtOnce<P, F, IN_ORDER>,
-    count: Guarded<P, u64>,
-    /// Owners, as the threads count them, unseen by the machine.
-    owners: AtomicU64,
+    turns: Turns<P>,
 }
 
 impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
     fn new(lock: QueuesAtOnce<P, F, IN_ORDER>) -> Self {
-        Self { lock, count: Guarded::new(0), owners: AtomicU64::new(0) }
+        Self { lock, turns: Turns::new() }
     }
     /// One whose lock is held.
     fn held() -> Self {
@@ -28,25 +24,30 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
     }
     /// # Safety
     /// The caller holds the lock.
-    unsafe fn increment(&self) {
-        // SAFETY: the caller holds the lock that guards the counter.
-        let count = unsafe { self.count.get() };
-        assert_eq!(count, self.owners.load(Relaxed), "an owner does not see the one before");
+    unsafe fn increment_and_unlock(&self) {
+        // SAFETY: the caller holds the lock.
+        unsafe { self.turns.count_on() };
         // SAFETY: as above.
-        unsafe { self.count.set(count + 1) };
-        self.owners.store(count + 1, Relaxed);
+        unsafe { self.lock.unlock() };
+    }
+    /// Takes the lock in the name of waiters for whom only the caller acts, one after the other.
+    fn act_for_each(&self, absent: [Absent; 2]) {
+        for absent in absent {
+            // SAFETY: built when the client was made, and no other thread acts for it.
+            unsafe { self.lock.act_for(absent) };
+            // SAFETY: taken in its name.
+            unsafe { self.increment_and_unlock() };
+        }
     }
     fn lock_and_increment(&self) {
         self.lock.lock();
         // SAFETY: taken above.
-        unsafe { self.increment() };
-        // SAFETY: as above.
-        unsafe { self.lock.unlock() };
+        unsafe { self.increment_and_unlock() };
     }
     fn finish(&self, expected: u64) {
         assert!(self.lock.try_lock(), "the lock or one of its queues did not become empty");
         // SAFETY: taken above.
-        let count = unsafe { self.count.get() };
+        let count = unsafe { self.turns.number() };
         // SAFETY: as above.
         unsafe { self.lock.unlock() };
         assert_eq!(count, expected, "increments were lost under the lock");
@@ -164,14 +165,7 @@ impl<P: Migrate> Client for EndOfList<P> {
         }
         // SAFETY: held from the start, for this thread.
         unsafe { self.counter.lock.unlock() };
-        for absent in self.absent {
-            // SAFETY: built in `new`, and nobody else acts for it.
-            unsafe { self.counter.lock.act_for(absent) };
-            // SAFETY: taken in its name.
-            unsafe { self.counter.increment() };
-            // SAFETY: as above.
-            unsafe { self.counter.lock.unlock() };
-        }
+        self.counter.act_for_each(self.absent);
     }
     fn finish(&self) {
         self.counter.finish(3);
@@ -217,18 +211,9 @@ impl<P: Migrate, const LATE: bool> Client for TurnsUnderLoad<P, LATE> {
                 false => lock.lock(),
             }
             // SAFETY: taken above.
-            unsafe { self.counter.increment() };
-            // SAFETY: as above.
-            return unsafe { lock.unlock() };
+            return unsafe { self.counter.increment_and_unlock() };
         }
-        for absent in self.absent {
-            // SAFETY: built in `new`, and no other thread acts for it.
-            unsafe { lock.act_for(absent) };
-            // SAFETY: taken in its name.
-            unsafe { self.counter.increment() };
-            // SAFETY: as above.
-            unsafe { lock.unlock() };
-        }
+        self.counter.act_for_each(self.absent);
     }
     fn finish(&self) {
         self.counter.finish(3);

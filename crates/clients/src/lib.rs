@@ -1,42 +1,36 @@
 //! Test bodies, written once, generic over the platform.
 //!
-//! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every lock: [`exclusion`],
-//! [`try_lock`] and [`is_locked`](mod@is_locked), listed in [`CLIENTS`]. Where readers share there are [`shared`],
-//! [`try_shared`] and [`mod@downgrade`] as well ([`READER_CLIENTS`]). [`clients_of`] the mutex has more: deadlines,
-//! handing over, and the condition variable ([`mod@mutex`], [`promise`]); so have the semaphore for programs
-//! ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the once ([`mod@once`], with the clients of the barrier,
-//! [`mod@barrier`]), the queue of optimistic spinners ([`osq`]), the queued reader-writer spinlock ([`mod@qrwlock`]),
-//! the hierarchical queued spinlock ([`mod@hq`]) and the semaphore ([`mod@rwsem`]). Spinlocks with deadlines have
-//! [`timed_spin`], and the resilient one has [`mod@resilient`]. The locks for programs have some about memory that is
-//! used again ([`mod@reused`]), about guards that are given back elsewhere or never ([`guards`]), and about their
-//! limits ([`limits`]). The clients of [`prebuilt`] are about the queued spinlock and start in the middle of a queue;
-//! those of [`handler`], [`fork`], [`slots`] and [`overlap`] are for machines with signals, forks and a clock
-//! ([`disturbed_clients_of`]); [`free`] is for real threads; harnesses with readers are tested with [`plain_rw`]. Which
-//! rows of the registry a test suite runs is in [`due`]. The suite that a platform itself has to pass is the crate
-//! `lockwright-conformance`.
+//! A [`Client`] is a property with a body per thread; every machine runs the same ones, on every lock: those of
+//! [`owners`], listed in [`CLIENTS`]. Where readers share there are those of [`shared`] as well ([`READER_CLIENTS`]).
+//! [`clients_of`] the mutex has more: deadlines, handing over, and the condition variable ([`mod@mutex`], [`condvar`],
+//! [`promise`]); so have the semaphore for programs ([`mod@semaphore`]), the sequence lock ([`mod@seqlock`]), the once
+//! ([`mod@once`], with the clients of the barrier, [`mod@barrier`]), the queue of optimistic spinners ([`osq`]), the
+//! queued reader-writer spinlock ([`mod@qrwlock`]), the hierarchical queued spinlock ([`mod@hq`]) and the semaphore
+//! ([`mod@rwsem`]). Spinlocks with deadlines have [`timed_spin`], and the resilient one has [`mod@resilient`]. The
+//! locks for programs have some about memory that is used again ([`mod@reused`]), about guards that are given back
+//! elsewhere or never ([`guards`]), and about their limits ([`limits`]). The clients of [`prebuilt`] are about the
+//! queued spinlock and start in the middle of a queue; those of [`handler`], [`fork`], [`slots`] and [`overlap`] are
+//! for machines with signals, forks and a clock ([`disturbed_clients_of`]); [`free`] is for real threads; harnesses
+//! with readers are tested with [`plain_rw`]. Which rows of the registry a test suite runs is in [`due`]. The suite
+//! that a platform itself has to pass is the crate `lockwright-conformance`.
 #![warn(missing_docs)]
 
 pub mod barrier;
 mod client;
+pub mod condvar;
 mod disturbed;
-pub mod downgrade;
 pub mod due;
-pub mod exclusion;
 pub mod fork;
 pub mod free;
 pub mod guards;
 pub mod handler;
 pub mod hq;
-pub mod is_locked;
-pub mod last_user;
-pub mod left;
 pub mod limits;
 pub mod mutex;
-pub mod neighbours;
 pub mod once;
-pub mod one_place;
 pub mod osq;
 pub mod overlap;
+pub mod owners;
 mod place;
 pub mod plain_rw;
 pub mod prebuilt;
@@ -54,8 +48,7 @@ pub mod slots;
 mod table;
 mod threads;
 pub mod timed_spin;
-pub mod try_lock;
-pub mod try_shared;
+mod turns;
 pub mod two_kinds;
 pub mod upgrade;
 

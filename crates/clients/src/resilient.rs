@@ -1,10 +1,10 @@
 //! Clients of the resilient spinlock: deadlocks that it finds, and none where there are none.
 
 use crate::client::{Client, has_rounds};
+use crate::turns::Turns;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
-use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::qspinlock::resilient::{
     AcquireError, AcquireLimits, EntrySpan, Linux6_15, RawResilientSpinLock,
@@ -13,41 +13,27 @@ use lockwright_linux::qspinlock::resilient::{
 /// The kernel's limits with a shorter time: an explorer takes steps of the search for deadlocks in each millisecond.
 const LIMITS: AcquireLimits = AcquireLimits::KERNEL.with_section_ns(10_000_000);
 
-/// A lock, a number under it, and how often it was taken, unseen by the machine.
+/// A lock, and a number under it.
 struct Counter<P: Platform, E> {
     lock: RawResilientSpinLock<P, E>,
-    number: Guarded<P, u64>,
-    taken: AtomicU64,
+    turns: Turns<P>,
 }
 
 impl<P: Platform, E: EntrySpan> Counter<P, E> {
     fn new() -> Self {
-        let lock = RawResilientSpinLock::new();
-        Self { lock, number: Guarded::new(0), taken: AtomicU64::new(0) }
+        Self { lock: RawResilientSpinLock::new(), turns: Turns::new() }
     }
     fn acquire(&self) -> Result<(), AcquireError> {
         self.lock.acquire(LIMITS)
     }
-    /// Counts, and gives the lock back.
-    ///
     /// # Safety
-    /// The caller holds it.
+    /// The caller holds the lock.
     unsafe fn count_and_unlock(&self) {
-        // SAFETY: the caller holds the lock that guards the number.
-        let number = unsafe { self.number.get() };
-        // SAFETY: as above.
-        unsafe { self.number.set(number + 1) };
-        self.taken.fetch_add(1, Relaxed);
-        // SAFETY: the caller holds the lock.
-        unsafe { self.lock.unlock() };
+        // SAFETY: the caller holds this lock.
+        unsafe { self.turns.count_and_unlock(&self.lock) };
     }
     fn check(&self) {
-        assert!(self.lock.try_lock(), "the lock or its queue did not become empty");
-        // SAFETY: taken above.
-        let number = unsafe { self.number.get() };
-        // SAFETY: as above.
-        unsafe { self.lock.unlock() };
-        assert_eq!(number, self.taken.load(Relaxed), "two threads held the lock at once");
+        self.turns.check(&self.lock);
     }
 }
 

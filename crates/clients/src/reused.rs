@@ -9,28 +9,25 @@ use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::{AtomicInt, Guarded, Zeroed};
 use lockwright_core::raw::RawLock;
 
-/// What the clients are selected by whose first object is a lock, in the order of the second.
-pub(crate) const OF_LOCK: [&str; TenantKind::ALL.len()] = [
-    "reused-by-mutex",
-    "reused-by-condvar",
-    "reused-by-semaphore",
-    "reused-by-rwlock",
-    "reused-by-rwlock-fair",
-    "reused-by-percpu-rwlock",
-    "reused-by-spinlock",
-    "reused-by-qrwlock",
-];
-/// The same, whose first object is a condition variable.
-pub(crate) const OF_CONDVAR: [&str; TenantKind::ALL.len()] = [
-    "condvar-reused-by-mutex",
-    "condvar-reused-by-condvar",
-    "condvar-reused-by-semaphore",
-    "condvar-reused-by-rwlock",
-    "condvar-reused-by-rwlock-fair",
-    "condvar-reused-by-percpu-rwlock",
-    "condvar-reused-by-spinlock",
-    "condvar-reused-by-qrwlock",
-];
+macro_rules! names {
+    ($($second:literal),+) => {
+        /// What the clients are selected by whose first object is a lock, in the order of the second.
+        pub(crate) const OF_LOCK: [&str; TenantKind::ALL.len()] = [$(concat!("reused-by-", $second)),+];
+        /// The same, whose first object is a condition variable.
+        pub(crate) const OF_CONDVAR: [&str; TenantKind::ALL.len()] =
+            [$(concat!("condvar-reused-by-", $second)),+];
+    };
+}
+names!(
+    "mutex",
+    "condvar",
+    "semaphore",
+    "rwlock",
+    "rwlock-fair",
+    "percpu-rwlock",
+    "spinlock",
+    "qrwlock"
+);
 
 /// Calls `visitor` with the client of that name whose first object is of kind `first`; `None` if there is none.
 pub(crate) fn visit<P: Platform, V: ClientVisitor>(

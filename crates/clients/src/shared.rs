@@ -1,4 +1,5 @@
-//! A reader reads together with other readers and with no writer, and sees what the last writer wrote.
+//! What any lock has to keep whose readers share it: a reader reads together with other readers and with no writer, and
+//! sees what the last writer wrote.
 
 use crate::client::{Client, has_rounds};
 use core::sync::atomic::AtomicU64;
@@ -7,8 +8,12 @@ use lockwright_catalog::registry::Platform;
 use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
 
-/// What the client is selected by.
-pub const NAME: &str = "shared";
+/// What [`ReadersAndWriters`] is selected by.
+pub const SHARED: &str = "shared";
+/// What [`TryShared`] is selected by.
+pub const TRY_SHARED: &str = "try-shared";
+/// What [`Downgrade`] is selected by.
+pub const DOWNGRADE: &str = "downgrade";
 
 /// Two plain counters that are always equal, because writers increment both.
 pub(crate) struct Twins<P: Platform> {
@@ -119,7 +124,7 @@ pub struct ReadersAndWriters<P: Platform, L> {
 }
 
 impl<P: Platform, L: RawLock> Client for ReadersAndWriters<P, L> {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = SHARED;
 
     fn new(threads: usize) -> Self {
         Self { object: WithTwins::new(), threads, rounds: 1 }
@@ -144,5 +149,125 @@ impl<P: Platform, L: RawLock> Client for ReadersAndWriters<P, L> {
         let writers = self.threads.div_ceil(2) as u64;
         assert_eq!(count, writers * u64::from(self.rounds), "increments were lost");
         assert!(!lock.is_locked(), "the lock is held when nobody holds it");
+    }
+}
+
+/// The first thread writes, those with an odd number only try to read, the others read. An attempt that succeeds reads;
+/// one that fails leaves the lock alone.
+pub struct TryShared<P: Platform, L> {
+    object: WithTwins<P, L>,
+    rounds: u32,
+}
+
+impl<P: Platform, L: RawLock> TryShared<P, L> {
+    /// Reads, by an attempt if `tries`.
+    fn read(&self, tries: bool) {
+        if !tries {
+            self.object.read();
+        } else if self.object.lock.try_lock_shared() {
+            self.object.read_and_unlock();
+        }
+    }
+}
+
+impl<P: Platform, L: RawLock> Client for TryShared<P, L> {
+    const NAME: &'static str = TRY_SHARED;
+
+    fn new(_threads: usize) -> Self {
+        Self { object: WithTwins::new(), rounds: 1 }
+    }
+    has_rounds!();
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            match thread {
+                0 => self.object.write(),
+                other => self.read(other % 2 == 1),
+            }
+        }
+    }
+    fn finish(&self) {
+        let WithTwins { lock, twins } = &self.object;
+        assert!(!lock.is_locked(), "the lock is held when nobody holds it");
+        for _ in 0..2 {
+            assert!(lock.try_lock_shared(), "a lock without owner cannot be read");
+        }
+        // SAFETY: this thread reads under the lock that guards the counters.
+        let count = unsafe { twins.read() };
+        assert!(lock.is_locked(), "a lock that is read is found free");
+        assert!(!lock.try_lock(), "a lock that is read can be owned");
+        for _ in 0..2 {
+            // SAFETY: taken above.
+            unsafe { lock.unlock_shared() };
+        }
+        assert!(lock.try_lock(), "a free lock cannot be taken when nobody competes");
+        assert!(!lock.try_lock_shared(), "a lock that is owned can be read");
+        // SAFETY: taken above.
+        unsafe { lock.unlock() };
+        assert_eq!(count, u64::from(self.rounds), "increments were lost");
+    }
+}
+
+/// The first thread writes, becomes a reader and finds what it wrote. Of the others those with an odd
+/// number read and the rest write. An owner that becomes a reader lets readers in, and no writer before it has given
+/// that back.
+pub struct Downgrade<P: Platform, L> {
+    object: WithTwins<P, L>,
+    /// Writes, as their threads count them, unseen by the machine.
+    writes: AtomicU64,
+    rounds: u32,
+}
+
+impl<P: Platform, L: RawLock> Downgrade<P, L> {
+    fn write_and_read(&self) {
+        let WithTwins { lock, twins } = &self.object;
+        lock.lock();
+        // SAFETY: this thread owns the lock that guards the counters.
+        unsafe { twins.increment() };
+        // SAFETY: as above.
+        let written = unsafe { twins.read() };
+        // SAFETY: taken above.
+        unsafe { lock.downgrade() };
+        // SAFETY: this thread reads under the lock that guards the counters.
+        let count = unsafe { twins.read_twice() };
+        assert_eq!(count, written, "a writer came in between");
+        // SAFETY: downgraded above.
+        unsafe { lock.unlock_shared() };
+        self.writes.fetch_add(1, Relaxed);
+    }
+}
+
+impl<P: Platform, L: RawLock> Client for Downgrade<P, L> {
+    const NAME: &'static str = DOWNGRADE;
+
+    fn new(_threads: usize) -> Self {
+        Self { object: WithTwins::new(), writes: AtomicU64::new(0), rounds: 1 }
+    }
+    has_rounds!();
+    fn body(&self, thread: usize) {
+        for _ in 0..self.rounds {
+            match thread {
+                0 => self.write_and_read(),
+                other if other % 2 == 1 => self.object.read(),
+                _ => {
+                    self.object.write();
+                    self.writes.fetch_add(1, Relaxed);
+                }
+            }
+        }
+    }
+    fn finish(&self) {
+        let WithTwins { lock, twins } = &self.object;
+        assert!(lock.try_lock(), "the lock is held when nobody holds it");
+        // SAFETY: this thread owns the lock that guards the counters.
+        let count = unsafe { twins.read() };
+        // SAFETY: taken above.
+        unsafe { lock.downgrade() };
+        assert!(lock.try_lock_shared(), "an owner that became a reader keeps readers out");
+        for _ in 0..2 {
+            // SAFETY: downgraded and taken above.
+            unsafe { lock.unlock_shared() };
+        }
+        assert!(!lock.is_locked(), "the lock is held when nobody holds it");
+        assert_eq!(count, self.writes.load(Relaxed), "increments were lost");
     }
 }

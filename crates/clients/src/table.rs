@@ -2,19 +2,16 @@
 
 use crate::barrier::{Groups, Meetings};
 use crate::client::Client;
-use crate::downgrade::{self, Downgrade};
-use crate::exclusion::{self, MutualExclusion};
+use crate::condvar::{AnotherMutex, LastUser, Left, LeftToWaiter, OnePlace};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
 use crate::hq::{ByNode, SharedMetadata};
-use crate::is_locked::{self, IsLocked};
-use crate::last_user::LastUser;
-use crate::left::{AnotherMutex, Left, LeftToWaiter};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
-use crate::mutex::{GiveUp, HandsOver, MutexTimeOuts, Notify, NotifyAll, SeveralMutexes};
-use crate::neighbours::Neighbours;
+use crate::mutex::{
+    GiveUp, HandsOver, MutexTimeOuts, Neighbours, Notify, NotifyAll, SeveralMutexes,
+};
 use crate::once::{Calls, FreedWhenDone, GivesUp};
-use crate::one_place::OnePlace;
 use crate::osq::Leave;
+use crate::owners::{EXCLUSION, IS_LOCKED, IsLocked, MutualExclusion, TRY_LOCK, TryLock};
 use crate::place::TenantKind;
 use crate::promise::{Promise, Unheld};
 use crate::qrwlock::ReadsAgain;
@@ -24,10 +21,8 @@ use crate::rwlock::{Again, Group, LastHolder, LastReader, RwLockTimeOuts};
 use crate::rwsem::{Interrupted, LastRound, Overflow, ReservedForFirst, RwSemTimeOuts};
 use crate::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
 use crate::seqlock::WholePairs;
-use crate::shared::{self, ReadersAndWriters};
+use crate::shared::{DOWNGRADE, Downgrade, ReadersAndWriters, SHARED, TRY_SHARED, TryShared};
 use crate::timed_spin::SpinTimeOuts;
-use crate::try_lock::{self, TryLock};
-use crate::try_shared::{self, TryShared};
 use crate::two_kinds::TwoKinds;
 use crate::upgrade::{GivesUpUpgrade, Upgrades};
 use crate::{ClientType, ClientVisitor};
@@ -94,14 +89,14 @@ macro_rules! clients {
 
 clients! { P, L;
     every lock {
-        exclusion::NAME => MutualExclusion<P, L>;
-        try_lock::NAME => TryLock<P, L>;
-        is_locked::NAME => IsLocked<P, L>;
+        EXCLUSION => MutualExclusion<P, L>;
+        TRY_LOCK => TryLock<P, L>;
+        IS_LOCKED => IsLocked<P, L>;
     }
     readers {
-        shared::NAME => ReadersAndWriters<P, L>;
-        try_shared::NAME => TryShared<P, L>;
-        downgrade::NAME => Downgrade<P, L>;
+        SHARED => ReadersAndWriters<P, L>;
+        TRY_SHARED => TryShared<P, L>;
+        DOWNGRADE => Downgrade<P, L>;
     }
 }
 

@@ -1,11 +1,9 @@
 //! Two kinds of locks whose waiters sleep on the same word of the same queue nodes.
 
 use crate::Client;
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
+use crate::turns::Turns;
 use lockwright_catalog::registry::Platform;
 use lockwright_catalog::word_lock::WordLock;
-use lockwright_core::platform::Guarded;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::qspinlock::{Fifo, Park, QSpinlock};
 
@@ -22,20 +20,14 @@ pub struct TwoKinds<P: Platform> {
     first: QSpinlock<P, Fifo, Park>,
     second: WordLock<P>,
     /// Under the second lock.
-    number: Guarded<P, u64>,
-    taken: AtomicU64,
+    turns: Turns<P>,
 }
 
 impl<P: Platform> Client for TwoKinds<P> {
     const NAME: &'static str = NAME;
 
     fn new(_threads: usize) -> Self {
-        let client = Self {
-            first: RawLock::new(),
-            second: RawLock::new(),
-            number: Guarded::new(0),
-            taken: AtomicU64::new(0),
-        };
+        let client = Self { first: RawLock::new(), second: RawLock::new(), turns: Turns::new() };
         client.first.lock();
         client.second.lock();
         client
@@ -53,19 +45,14 @@ impl<P: Platform> Client for TwoKinds<P> {
         } else {
             self.second.lock();
         }
-        // SAFETY: the lock guards the number.
-        let number = unsafe { self.number.get() };
-        // SAFETY: as above.
-        unsafe { self.number.set(number + 1) };
-        self.taken.fetch_add(1, Relaxed);
         // SAFETY: taken above, or when the client was made.
-        unsafe { self.second.unlock() };
+        unsafe { self.turns.count_and_unlock(&self.second) };
     }
     fn finish(&self) {
         assert!(self.first.try_lock(), "the first lock is held when no thread holds it");
         assert!(self.second.is_unused(), "the second lock names a thread that sleeps");
         // SAFETY: all threads are done.
-        let number = unsafe { self.number.get() };
-        assert_eq!(number, self.taken.load(Relaxed), "two threads held the second lock at once");
+        let number = unsafe { self.turns.number() };
+        assert_eq!(number, self.turns.taken(), "two threads held the second lock at once");
     }
 }

@@ -8,11 +8,11 @@ use lockwright_clients::due::{self, is_due};
 use lockwright_clients::free::Free;
 use lockwright_clients::once::{Calls, FreedWhenDone, GivesUp};
 use lockwright_clients::osq::Leave;
+use lockwright_clients::owners::TryLock;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
 use lockwright_clients::seqlock::WholePairs;
-use lockwright_clients::try_lock::TryLock;
-use lockwright_clients::try_shared::TryShared;
+use lockwright_clients::shared::TryShared;
 use lockwright_clients::{
     ClientType, NativeThreads, TypeOf, client_types_on, clients_of, is_of_guards, is_of_limits,
     is_of_reused, visit_client_of,

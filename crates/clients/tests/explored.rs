@@ -7,9 +7,9 @@ use lockwright_catalog::busted::BustedRwLock;
 use lockwright_catalog::capabilities::TimedLock;
 use lockwright_catalog::registry::LOCKS;
 use lockwright_clients::due::is_due;
-use lockwright_clients::exclusion::MutualExclusion;
 use lockwright_clients::fork::InChild;
 use lockwright_clients::handler::{Attempts, InHandler};
+use lockwright_clients::owners::MutualExclusion;
 use lockwright_clients::slots::SLOTS;
 use lockwright_clients::{
     Client, ClientVisitor, clients_of, disturbed_clients_of, is_of_guards, is_of_reused,
@@ -65,6 +65,13 @@ impl ClientVisitor for Explored {
     }
 }
 
+/// Asserts that a client of the table has failed in no schedule.
+fn is_none(found: Option<Option<Found>>) {
+    if let Some(found) = found.expect("a client of the table") {
+        panic!("schedule {}: {}", found.schedule, found.failure);
+    }
+}
+
 #[test]
 fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
     for row in LOCKS.iter().filter(|row| is_due(row)) {
@@ -76,10 +83,7 @@ fn locks_hold_where_signals_interrupt_their_threads_and_in_forked_children() {
             {
                 println!("{client} on {lock}, {threads} threads");
                 let explored = Explored { reader_slots, ..Explored::on(threads) };
-                let found = visit_disturbed::<Sim, _>(row, client, explored);
-                if let Some(found) = found.expect("a client of the table") {
-                    panic!("schedule {}: {}", found.schedule, found.failure);
-                }
+                is_none(visit_disturbed::<Sim, _>(row, client, explored));
             }
         }
     }
@@ -121,13 +125,10 @@ fn locks_hold_where_a_thread_that_is_woken_runs_at_once() {
             for threads in [3, 4] {
                 println!("{client} on {lock}, {threads} threads by priority");
                 let explored = Explored { by_priority: true, ..Explored::on(threads) };
-                let found = match is_disturbed {
+                is_none(match is_disturbed {
                     true => visit_disturbed::<Sim, _>(row, client, explored),
                     false => visit_client_of::<Sim, _>(row, client, explored),
-                };
-                if let Some(found) = found.expect("a client of the table") {
-                    panic!("schedule {}: {}", found.schedule, found.failure);
-                }
+                });
             }
         }
     }

@@ -7,8 +7,8 @@ use lockwright::mutex::RawMutex;
 use lockwright_catalog::busted::{GivesBack, GroupedMutex, KeepsStolen, NeverSteals};
 use lockwright_catalog::futex3::Futex3;
 use lockwright_clients::Client;
+use lockwright_clients::condvar::OnePlace;
 use lockwright_clients::mutex::NotifiedMutex;
-use lockwright_clients::one_place::OnePlace;
 use lockwright_sim::explore::{
     Action, Explorer, Findings, Limits, Move, Plan, PolicyKind, Schedule, Traced,
 };

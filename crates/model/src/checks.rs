@@ -7,15 +7,13 @@
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
 use crate::hq_checks::{of_hq, of_hq_bounded};
-use crate::mutex_checks::{of_mutex, with_promise, without_condvar};
+use crate::mutex_checks::{
+    of_futex3, of_list, of_mutex, of_word_lock, with_promise, without_condvar,
+};
 use crate::once_checks::of_once;
-use crate::qrwlock_checks::of_qrwlock;
-use crate::reference_checks::{of_futex3, of_list, of_word_lock};
 use crate::reused_checks::of_reused;
 use crate::rwlock_checks::{of_again, of_rwlock};
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
-use crate::semaphore_checks::{self, of_semaphore};
-use crate::seqlock_checks::of_seqlock;
 use crate::sleeping_checks;
 use crate::timed_spin_checks::{of_resilient, of_timed};
 use crate::{Loom, MachineSettings};
@@ -32,10 +30,13 @@ use lockwright_catalog::registry::{self, LOCKS, LockRow};
 use lockwright_catalog::word_lock::WordLock;
 use lockwright_clients::clients_of;
 use lockwright_clients::osq::Leave;
+use lockwright_clients::owners::TryLock;
 use lockwright_clients::prebuilt::{
     FromQueue, LateWithSecondary, LateWithoutNode, OneToSort, ThreeToSort, TwoSetAside,
 };
-use lockwright_clients::try_lock::TryLock;
+use lockwright_clients::qrwlock::ReadsAgain;
+use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
+use lockwright_clients::seqlock::WholePairs;
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::hq::{HqBounded, HqSpinlock};
 use lockwright_linux::kernel_mutex::KernelMutex;
@@ -144,7 +145,7 @@ pub fn checked_locks() -> impl Iterator<Item = &'static LockRow> {
 fn of_any_lock(lock: &'static LockRow) -> Vec<Check> {
     let three = MachineSettings::flat(3).with_numa(&[0, 1, 0]);
     let is_semaphore = is::<RawSemaphore<Loom, 1>>(lock);
-    let of_semaphore = is_semaphore.then_some(semaphore_checks::PREEMPTIONS_MAX);
+    let of_semaphore = is_semaphore.then_some(PREEMPTIONS_OF_SEMAPHORE);
     let of_three = preemptions_of_three(lock).or(of_semaphore).unwrap_or(usize::MAX);
     let machines =
         [(2, "flat", MachineSettings::flat(2), usize::MAX), (3, "two NUMA nodes", three, of_three)];
@@ -264,4 +265,69 @@ fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {
     checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
     checks.extend(of_timed::<Cna<C>>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
     checks
+}
+
+/// Rounds enough for the second read to be an attempt, and for a sequence of two bits to wrap around.
+const ROUNDS_OF_SEQLOCK: u32 = 2;
+
+fn of_seqlock(lock: &'static LockRow) -> Vec<Check> {
+    let pair = |on, threads, rounds| {
+        let settings = MachineSettings::flat(threads as u32);
+        Check { rounds, ..row::<WholePairs<Loom>>(lock, on, threads, settings) }
+    };
+    vec![
+        pair("two", 2, 1),
+        pair("two, two rounds", 2, ROUNDS_OF_SEQLOCK),
+        Check { preemptions_max: 1, ..pair("three", 3, 1) },
+    ]
+}
+
+/// Of three threads and a semaphore: a thread without the bucket of the table naps, and naps that end at any time are
+/// without end where two of them wait for one that was preempted.
+const PREEMPTIONS_OF_SEMAPHORE: usize = 2;
+/// Of three threads that all contend for the bucket: each look at one that is held is a choice.
+const PREEMPTIONS_AT_BUCKET: usize = 1;
+
+fn of_semaphore(lock: &'static LockRow) -> Vec<Check> {
+    let flat = |threads: usize| MachineSettings::flat(threads as u32);
+    let waking = flat(3).with_wake_ups(1);
+    let forked = flat(3).with_nodes_per_cpu(1).in_a_forked_child();
+    let mut three = vec![row::<Makers<Loom>>(lock, "three", 3, flat(3))];
+    three.extend(three_on::<RawSemaphore<Loom, 1>>(lock, "in a forked child", forked));
+    let three =
+        three.into_iter().map(|check| Check { preemptions_max: PREEMPTIONS_AT_BUCKET, ..check });
+    let two = [
+        row::<Makers<Loom>>(lock, "two", 2, flat(2)),
+        row::<LastPermit<Loom>>(lock, "two", 2, flat(2)),
+    ];
+    let timed = [
+        row::<SemaphoreTimeOuts<Loom>>(lock, "three", 3, flat(3)),
+        row::<SemaphoreTimeOuts<Loom>>(lock, "three, sleeps end for no reason", 3, waking),
+    ];
+    let timed =
+        timed.into_iter().map(|check| Check { preemptions_max: PREEMPTIONS_OF_SEMAPHORE, ..check });
+    two.into_iter().chain(timed).chain(three).collect()
+}
+
+/// Of clients whose threads take a queued reader-writer spinlock once each.
+const PREEMPTIONS_OF_QRWLOCK: usize = 2;
+
+/// Urgent readers, which pass the writers that wait, and machines without queue nodes.
+fn of_qrwlock(lock: &'static LockRow) -> Vec<Check> {
+    let urgent = |threads| MachineSettings { urgent: vec![1], ..MachineSettings::flat(threads) };
+    let mut checks = three_on::<RawQRwLock<Loom>>(
+        lock,
+        "the second one is urgent",
+        urgent(3).with_nodes_per_cpu(1),
+    );
+    let without_nodes = MachineSettings::flat(3).with_nodes_per_cpu(0);
+    checks.extend(three_on::<RawQRwLock<Loom>>(lock, "no queue nodes", without_nodes));
+    checks.extend([
+        row::<ReadsAgain<Loom>>(lock, "two, the second one is urgent", 2, urgent(2)),
+        row::<ReadsAgain<Loom>>(lock, "three, the second one is urgent", 3, urgent(3)),
+    ]);
+    checks
+        .into_iter()
+        .map(|check| Check { preemptions_max: PREEMPTIONS_OF_QRWLOCK, ..check })
+        .collect()
 }

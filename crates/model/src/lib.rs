@@ -17,7 +17,6 @@
 pub mod cell;
 mod check;
 pub mod checks;
-mod depth;
 pub mod raw;
 pub mod settings;
 #[cfg(feature = "samples")]
@@ -30,13 +29,9 @@ mod loom_run;
 mod machine;
 mod mutex_checks;
 mod once_checks;
-mod qrwlock_checks;
-mod reference_checks;
 mod reused_checks;
 mod rwlock_checks;
 mod rwsem_checks;
-mod semaphore_checks;
-mod seqlock_checks;
 mod shuttle;
 mod shuttle_run;
 mod shuttle_schedule;
@@ -46,9 +41,8 @@ mod timed_spin_checks;
 
 pub use self::loom::Loom;
 pub use self::shuttle::Shuttle;
-pub use depth::CheckDepth;
 pub use loom_run::LoomRun;
-pub use settings::MachineSettings;
+pub use settings::{CheckDepth, MachineSettings};
 pub use shuttle_run::{ShuttleFailure, ShuttleRun};
 pub use shuttle_schedule::{ShuttleSchedule, ShuttleScheduler};
 pub use threads::{LoomThreads, ShuttleThreads};

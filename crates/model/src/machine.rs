@@ -210,7 +210,7 @@ macro_rules! machine {
                 $crate::world::HASH_SLOTS
             }
             fn hash_slot(at: usize) -> std::ptr::NonNull<Self::U64> {
-                MACHINE.world.hash_slot(at)
+                (&MACHINE.world.hash[at]).into()
             }
             fn lock_name(word: *const ()) -> u64 {
                 word.addr() as u64 & 0xffff_ffff_ffff
@@ -225,11 +225,10 @@ macro_rules! machine {
                 $crate::world::BUCKETS
             }
             fn counting_mark(at: usize) -> std::ptr::NonNull<Self::U64> {
-                MACHINE.world.counting_mark(at)
+                (&MACHINE.world.counting_marks[at]).into()
             }
             fn mark_state(at: usize) -> std::ptr::NonNull<Self::MarkState> {
-                // SAFETY: the bucket lives as long as the execution.
-                std::ptr::NonNull::from(unsafe { &MACHINE.world.bucket(at).as_ref().mark })
+                (&MACHINE.world.buckets[at].mark).into()
             }
         }
 
@@ -239,16 +238,16 @@ macro_rules! machine {
             type Waiter = lockwright_core::park::Waiter<Self>;
 
             fn sleep_bucket(at: usize) -> std::ptr::NonNull<Self::Bucket> {
-                MACHINE.world.bucket(at)
+                (&MACHINE.world.buckets[at]).into()
             }
             fn sleep_mark(at: usize) -> std::ptr::NonNull<Self::U32> {
-                MACHINE.world.mark(at)
+                (&MACHINE.world.marks[at]).into()
             }
             fn waiter(id: NodeId) -> std::ptr::NonNull<Self::Waiter> {
                 MACHINE.world.waiter(id)
             }
             fn read_list() -> Option<std::ptr::NonNull<lockwright_core::platform::ReadList>> {
-                Some(MACHINE.world.read_list(CPU.with(std::cell::Cell::get) as usize))
+                Some((&MACHINE.world.read_lists[CPU.with(std::cell::Cell::get) as usize]).into())
             }
         }
 
@@ -261,13 +260,13 @@ macro_rules! machine {
                 1
             }
             fn metadata_queues() -> usize {
-                MACHINE.world.metadata_queues()
+                MACHINE.world.numa_queues.len()
             }
             fn metadata_entry(_at: usize) -> std::ptr::NonNull<Self::Entry> {
-                MACHINE.world.metadata_entry()
+                (&MACHINE.world.metadata).into()
             }
             fn metadata_queue(_at: usize, queue: usize) -> std::ptr::NonNull<Self::Queue> {
-                MACHINE.world.metadata_queue(queue)
+                (&MACHINE.world.numa_queues[queue]).into()
             }
         }
 
@@ -284,13 +283,13 @@ macro_rules! machine {
             fn reader_slot() -> Option<std::ptr::NonNull<Self::Slot>> {
                 let cpu = <Self as lockwright_core::platform::Placement>::this_cpu();
                 let has_one = cpu < MACHINE.world.settings.reader_slots;
-                has_one.then(|| MACHINE.world.reader_slot(cpu as usize))
+                has_one.then(|| (&MACHINE.world.reader_slots[cpu as usize]).into())
             }
             fn reader_slots() -> usize {
                 MACHINE.world.settings.cpus as usize
             }
             fn reader_slot_at(at: usize) -> std::ptr::NonNull<Self::Slot> {
-                MACHINE.world.reader_slot(at)
+                (&MACHINE.world.reader_slots[at]).into()
             }
         }
 
@@ -301,13 +300,13 @@ macro_rules! machine {
             fn held_table() -> Option<std::ptr::NonNull<Self::Table>> {
                 let cpu = <Self as lockwright_core::platform::Placement>::this_cpu();
                 let has_one = cpu < MACHINE.world.settings.reader_slots;
-                if has_one { MACHINE.world.held_table(cpu as usize) } else { None }
+                if has_one { Self::held_table_at(cpu as usize) } else { None }
             }
             fn held_tables() -> usize {
                 MACHINE.world.settings.cpus as usize
             }
             fn held_table_at(at: usize) -> Option<std::ptr::NonNull<Self::Table>> {
-                MACHINE.world.held_table(at)
+                MACHINE.world.held_tables.get(at).map(std::ptr::NonNull::from)
             }
         }
 

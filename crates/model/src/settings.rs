@@ -1,4 +1,4 @@
-//! The machine of one run of a checker.
+//! The machine of one run of a checker, and how much the test suites explore.
 
 use lockwright_core::tunables::Tunable;
 use std::cell::RefCell;
@@ -57,50 +57,9 @@ impl MachineSettings {
         self.numa = numa.to_vec();
         self
     }
-    /// The same with `nodes` queue nodes for each CPU.
-    pub fn with_nodes_per_cpu(mut self, nodes: u16) -> Self {
-        self.nodes_per_cpu = nodes;
-        self
-    }
-    /// The same where only the threads on the first `slots` CPUs have a slot to read in.
-    pub fn with_reader_slots(mut self, slots: u32) -> Self {
-        self.reader_slots = slots;
-        self
-    }
     /// The same with `tunable` set to `value`.
     pub fn with_tunable(mut self, tunable: Tunable, value: u64) -> Self {
         self.tunables.push((tunable, value));
-        self
-    }
-    /// The same where the first bounded waits of each thread are in a hurry: more than it takes to sleep,
-    /// to wake up, to be robbed and to sleep again.
-    pub fn in_a_hurry(mut self) -> Self {
-        self.hurried_waits = 4;
-        self
-    }
-    /// The same where the first `waits` bounded waits of each thread are in a hurry.
-    pub fn with_hurried_waits(mut self, waits: u32) -> Self {
-        self.hurried_waits = waits;
-        self
-    }
-    /// The same where threads have tables of the locks that they hold.
-    pub fn with_held_tables(mut self) -> Self {
-        self.has_held_tables = true;
-        self
-    }
-    /// The same with a clock that moves so far each time a thread looks at it.
-    pub fn with_clock_step(mut self, ns: u64) -> Self {
-        self.clock_step_ns = ns;
-        self
-    }
-    /// The same where the first `wake_ups` sleeps may end for no reason.
-    pub fn with_wake_ups(mut self, wake_ups: u32) -> Self {
-        self.wake_ups = wake_ups;
-        self
-    }
-    /// The same in a forked child.
-    pub fn in_a_forked_child(mut self) -> Self {
-        self.has_forked = true;
         self
     }
     /// NUMA nodes of the machine.
@@ -117,6 +76,36 @@ impl MachineSettings {
     }
 }
 
+macro_rules! with {
+    ($($(#[$doc:meta])+ $with:ident($($value:ident: $type:ty)?) { $field:ident: $is:expr })+) => {
+        impl MachineSettings {
+            $($(#[$doc])+
+            pub fn $with(self $(, $value: $type)?) -> Self {
+                Self { $field: $is, ..self }
+            })+
+        }
+    };
+}
+with! {
+    /// The same with `nodes` queue nodes for each CPU.
+    with_nodes_per_cpu(nodes: u16) { nodes_per_cpu: nodes }
+    /// The same where only the threads on the first `slots` CPUs have a slot to read in.
+    with_reader_slots(slots: u32) { reader_slots: slots }
+    /// The same where the first bounded waits of each thread are in a hurry: more than it takes to sleep,
+    /// to wake up, to be robbed and to sleep again.
+    in_a_hurry() { hurried_waits: 4 }
+    /// The same where the first `waits` bounded waits of each thread are in a hurry.
+    with_hurried_waits(waits: u32) { hurried_waits: waits }
+    /// The same where threads have tables of the locks that they hold.
+    with_held_tables() { has_held_tables: true }
+    /// The same with a clock that moves so far each time a thread looks at it.
+    with_clock_step(ns: u64) { clock_step_ns: ns }
+    /// The same where the first `count` sleeps may end for no reason.
+    with_wake_ups(count: u32) { wake_ups: count }
+    /// The same in a forked child.
+    in_a_forked_child() { has_forked: true }
+}
+
 thread_local! {
     // Both checkers run all threads of a model on the thread that called them.
     static OF_THIS_RUN: RefCell<MachineSettings> = RefCell::new(MachineSettings::flat(4));
@@ -130,4 +119,31 @@ pub(crate) fn set(settings: MachineSettings) {
 /// The settings of the run.
 pub(crate) fn current() -> MachineSettings {
     OF_THIS_RUN.with_borrow(MachineSettings::clone)
+}
+
+/// How much the test suites explore, as `LOCKWRIGHT_CHECK` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckDepth {
+    /// For a developer's machine: takes minutes.
+    Brief,
+    /// `usual`: for continuous integration.
+    Usual,
+    /// `full`: when there is time.
+    Full,
+}
+
+impl CheckDepth {
+    /// What this process was asked for.
+    ///
+    /// # Panics
+    /// If `LOCKWRIGHT_CHECK` is something else.
+    pub fn asked() -> Self {
+        let asked = std::env::var_os("LOCKWRIGHT_CHECK");
+        match asked.as_ref().map(|asked| asked.to_string_lossy()).as_deref() {
+            Some("full") => Self::Full,
+            Some("usual") => Self::Usual,
+            None => Self::Brief,
+            Some(other) => panic!("LOCKWRIGHT_CHECK is usual or full, not {other}"),
+        }
+    }
 }

@@ -19,17 +19,17 @@ pub struct Execution<P: QueueNodes> {
     /// The machine of the run.
     pub settings: MachineSettings,
     nodes: Vec<Slot<P>>,
-    hash: Vec<P::U64>,
-    buckets: Vec<Bucket<P>>,
-    marks: Vec<P::U32>,
-    counting_marks: Vec<P::U64>,
-    reader_slots: Vec<ReaderSlot<P>>,
-    held_tables: Vec<HeldTable<P>>,
-    read_lists: Vec<ReadList>,
+    pub(crate) hash: Vec<P::U64>,
+    pub(crate) buckets: Vec<Bucket<P>>,
+    pub(crate) marks: Vec<P::U32>,
+    pub(crate) counting_marks: Vec<P::U64>,
+    pub(crate) reader_slots: Vec<ReaderSlot<P>>,
+    pub(crate) held_tables: Vec<HeldTable<P>>,
+    pub(crate) read_lists: Vec<ReadList>,
     /// One entry: all locks of a client share it.
-    metadata: Entry<P>,
+    pub(crate) metadata: Entry<P>,
     /// Its queues, one for each NUMA node.
-    numa_queues: Vec<NumaQueue<P>>,
+    pub(crate) numa_queues: Vec<NumaQueue<P>>,
     clock_ns: AtomicU64,
     /// Sleeps so far that could end for no reason.
     wake_ups: AtomicU32,
@@ -131,49 +131,9 @@ impl<P: QueueNodes> Execution<P> {
     pub fn node(&self, id: NodeId) -> NonNull<QNode<P>> {
         NonNull::from(&self.slot(id).node)
     }
-    /// A cell of the lock hash, valid until the execution ends.
-    pub fn hash_slot(&self, at: usize) -> NonNull<P::U64> {
-        NonNull::from(&self.hash[at])
-    }
-    /// A bucket of the table of sleepers, valid until the execution ends.
-    pub fn bucket(&self, at: usize) -> NonNull<Bucket<P>> {
-        NonNull::from(&self.buckets[at])
-    }
-    /// Its mark, the same.
-    pub fn mark(&self, at: usize) -> NonNull<P::U32> {
-        NonNull::from(&self.marks[at])
-    }
-    /// The mark that counts, the same.
-    pub fn counting_mark(&self, at: usize) -> NonNull<P::U64> {
-        NonNull::from(&self.counting_marks[at])
-    }
-    /// The waiter of a node, the same.
+    /// The waiter of a node, valid until the execution ends.
     pub fn waiter(&self, id: NodeId) -> NonNull<Waiter<P>> {
         NonNull::from(&self.slot(id).waiter)
-    }
-    /// The slot of the thread on `cpu`, valid until the execution ends.
-    pub fn reader_slot(&self, cpu: usize) -> NonNull<ReaderSlot<P>> {
-        NonNull::from(&self.reader_slots[cpu])
-    }
-    /// The table of what the thread on `cpu` holds, the same, if the machine has them.
-    pub fn held_table(&self, cpu: usize) -> Option<NonNull<HeldTable<P>>> {
-        self.held_tables.get(cpu).map(NonNull::from)
-    }
-    /// What the thread on `cpu` reads, the same.
-    pub fn read_list(&self, cpu: usize) -> NonNull<ReadList> {
-        NonNull::from(&self.read_lists[cpu])
-    }
-    /// The entry of the pool of metadata, valid until the execution ends.
-    pub fn metadata_entry(&self) -> NonNull<Entry<P>> {
-        NonNull::from(&self.metadata)
-    }
-    /// How many queues it has.
-    pub fn metadata_queues(&self) -> usize {
-        self.numa_queues.len()
-    }
-    /// A queue of the entry, valid until the execution ends.
-    pub fn metadata_queue(&self, at: usize) -> NonNull<NumaQueue<P>> {
-        NonNull::from(&self.numa_queues[at])
     }
     /// True if no lock has metadata, and no thread waits in a queue of it.
     pub fn has_free_metadata(&self) -> bool {

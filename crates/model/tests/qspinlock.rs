@@ -7,11 +7,11 @@
 use lockwright_catalog::registry::find;
 use lockwright_clients::Client;
 use lockwright_clients::due::is_due;
-use lockwright_clients::exclusion::MutualExclusion;
+use lockwright_clients::owners::MutualExclusion;
+use lockwright_clients::owners::TryLock;
 use lockwright_clients::prebuilt::{
     FromQueue, LateWithSecondary, LateWithoutNode, ThreeToSort, TwoSetAside,
 };
-use lockwright_clients::try_lock::TryLock;
 use lockwright_core::events::Event;
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::qspinlock::cna::{
