@@ -336,18 +336,22 @@ macro_rules! if_can {
 locks! { $ P;
     qspinlock: "qspinlock" | "fifo", Product, QSpinlock<P> [deadline spins slowpath],
         "the Linux kernel's queued spinlock: waiters are served in order of arrival";
-    cna: "cna" | "cna-v10", Product, CnaSpinlock<P, cna::V10> [deadline spins slowpath],
+    cna: "cna" | "cna-v10" | "cna-v10_posted", Product, CnaSpinlock<P, cna::V10> [deadline spins slowpath],
         "the queued spinlock with NUMA-aware order (CNA), version 10";
     cna_v10_time: "cna-v10_time", Product, CnaSpinlock<P, cna::V10Time> [deadline spins slowpath],
-        "CNA v10 whose threshold is a time instead of a number of handoffs";
+        "CNA v10 with the review's first attachment: a threshold of 10 ms instead of a number of handoffs";
     cna_v10_limited: "cna-v10_limited", Product, CnaSpinlock<P, cna::V10Limited> [deadline spins slowpath],
-        "CNA v10 that looks at few waiters once the lock is free or taken";
-    cna_v10_posted: "cna-v10_posted", Product, CnaSpinlock<P, cna::V10Posted> [spins slowpath],
-        "CNA v10 as its code was posted: sometimes the first waiter is granted in spite of its NUMA node";
-    cna_v11: "cna-v11", Product, CnaSpinlock<P, cna::V11> [deadline spins slowpath],
-        "CNA v11: looks at one waiter per handoff; the preferred NUMA node is inherited";
+        "CNA v10 with the review's second attachment: once the lock is free, few looks for each NUMA node";
+    cna_v11: "cna-v11" | "cna-v13_unreduced", Product, CnaSpinlock<P, cna::V11> [deadline spins slowpath],
+        "CNA v11: looks at one waiter per handoff; the next waiter inherits the preferred NUMA node";
     cna_v15: "cna-v15", Product, CnaSpinlock<P, cna::V15> [deadline spins slowpath],
         "CNA v15: looks at one waiter after another while the lock is held; the threshold is a time";
+    cna_v10_as_described: "cna-v10_as_described", History, CnaSpinlock<P, cna::V10AsDescribed> [spins slowpath],
+        "CNA v10 as its text describes it: the second search remembers which waiters the first one has passed";
+    cna_v10_no_threshold: "cna-v10_no_threshold", History, CnaSpinlock<P, cna::V10WithoutThreshold> [spins slowpath],
+        "CNA v10 without the series' fourth patch: no threshold, so waiters of other NUMA nodes may starve";
+    cna_v10_culling: "cna-v10_culling", History, CnaSpinlock<P, cna::V10Culling> [spins slowpath],
+        "CNA v10 with the review's third attachment, incremental culling: v11 that counts handoffs";
     cna_v13: "cna-v13", History, CnaSpinlock<P, cna::V13> [spins slowpath],
         "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";
     cna_v15_unreduced: "cna-v15_unreduced", History, CnaSpinlock<P, cna::V15Unreduced> [spins slowpath],
@@ -367,13 +371,13 @@ locks! { $ P;
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "the paravirtual queued spinlock without lock stealing: waiters sleep";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,
-        "park as it was at first (2015): a waiter spins for as long as it may, also behind one that sleeps";
+        "the paravirtual queued spinlock of Linux 4.4: a waiter spins for as long as it may, also behind one that sleeps";
     park_steal_full_spin: "park-steal-full_spin", Product, QSpinlock<P, Fifo, StealOnceFullSpin>,
-        "park-full_spin with limited stealing (2015): each newcomer tries once to steal, then it queues";
+        "park-steal whose waiters do not ask if their predecessor runs";
     park_steal: "park-steal", Product, QSpinlock<P, Fifo, StealOnce>,
-        "the paravirtual queued spinlock before the hybrid: each newcomer tries once to steal, then it queues";
+        "the paravirtual queued spinlock of Linux 4.11 to 4.14: each newcomer tries once to steal, then it queues";
     hybrid: "hybrid", Product, QSpinlock<P, Fifo, Hybrid>,
-        "the hybrid paravirtual queued spinlock: fair while the queue head spins, lock stealing while it sleeps";
+        "the hybrid paravirtual queued spinlock of November 2017: fair while the queue head spins, lock stealing while it sleeps";
     hybrid_bounded: "hybrid-bounded", Product, QSpinlock<P, Fifo, HybridBounded>,
         "the hybrid tuned for programs: bounded spinning, no more spinning threads than CPUs";
     cna_park: "cna-park", Combination, CnaSpinlock<P, cna::V10, Park>,

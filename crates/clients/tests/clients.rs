@@ -20,7 +20,7 @@ use lockwright_clients::{
 use lockwright_core::native::{self, Native, topology};
 use lockwright_core::raw::RawLock;
 use lockwright_core::tunables::{NUMA_ON, Tunable};
-use lockwright_linux::qspinlock::cna::{Cna, V10, V11, V15};
+use lockwright_linux::qspinlock::cna::{V10, V11, V15};
 use lockwright_linux::qspinlock::testing::QueueOnly;
 use lockwright_linux::qspinlock::{Fifo, Spin, Succession};
 use std::time::{Duration, Instant};
@@ -107,9 +107,9 @@ fn every_client_holds_on_every_lock_and_the_next_owner_frees_what_it_may() {
     }
     all_clients_hold::<PlainRwLock<Native>>("a plain reader-writer lock");
     all_clients_hold_in_the_queue::<Fifo>("the queue alone");
-    all_clients_hold_in_the_queue::<Cna<V10>>("the queue of cna-v10 alone");
-    all_clients_hold_in_the_queue::<Cna<V11>>("the queue of cna-v11 alone");
-    all_clients_hold_in_the_queue::<Cna<V15>>("the queue of cna-v15 alone");
+    all_clients_hold_in_the_queue::<V10>("the queue of cna-v10 alone");
+    all_clients_hold_in_the_queue::<V11>("the queue of cna-v11 alone");
+    all_clients_hold_in_the_queue::<V15>("the queue of cna-v15 alone");
     native::set_tunable(Tunable::numa_spinlock, None).expect("the default");
     topology::clear_fake();
 }

@@ -134,10 +134,10 @@
 //!
 //! | in a message | is |
 //! |---|---|
-//! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex); with `Cna<...>` inside, [`CnaMutex<T>`](CnaMutex) |
+//! | `lock_api::Mutex<RawMutex<Native>, T>` | [`Mutex<T>`](Mutex); with `cna::V10` inside, [`CnaMutex<T>`](CnaMutex) |
 //! | `lock_api::Mutex<RawFairMutex<Native>, T>` | [`FairMutex<T>`](FairMutex) |
 //! | `lock_api::ReentrantMutex<RawMutex<Native>, ThreadNumber<Native>, T>` | [`ReentrantMutex<T>`](ReentrantMutex) |
-//! | `lock_api::Mutex<QSpinlock<Native>, T>` | [`SpinLock<T>`](SpinLock); with `Cna<...>` inside, [`CnaSpinLock<T>`](CnaSpinLock) |
+//! | `lock_api::Mutex<QSpinlock<Native>, T>` | [`SpinLock<T>`](SpinLock); with `cna::V10` inside, [`CnaSpinLock<T>`](CnaSpinLock) |
 //! | `lock_api::RwLock<RawRwLock<Native>, T>` | [`RwLock<T>`](RwLock); with `Fair` inside, [`FairRwLock<T>`](FairRwLock) |
 //! | `lock_api::RwLock<RawPercpuRwLock<Native>, T>` | [`PercpuRwLock<T>`](PercpuRwLock) |
 //! | `lock_api::RwLock<RawQRwLock<Native>, T>` | [`QRwLock<T>`](QRwLock) |

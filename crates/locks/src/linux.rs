@@ -4,4 +4,4 @@ use crate::mutex::RawMutex;
 use lockwright_linux::qspinlock::cna;
 
 /// The mutex whose waiters spin in CNA order.
-pub type RawCnaMutex<P> = RawMutex<P, cna::Cna<cna::V10>>;
+pub type RawCnaMutex<P> = RawMutex<P, cna::V10>;

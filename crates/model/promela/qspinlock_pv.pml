@@ -3,7 +3,7 @@
  * spinlock, first come first served, on one lock.
  *
  * `cargo xtask promela` checks it with spin. It defines THREADS and one of PARK, HYBRID and BOUNDED,
- * for `Park`, `Hybrid` and `HybridBounded`. Names are those of the code; the grant, a node's `locked`
+ * for `Park`, `Hybrid` and `HybridBounded`; with PARK and FULL_SPIN it is `ParkFullSpin`. Names are those of the code; the grant, a node's `locked`
  * there, is `granted` here.
  *
  * - Threads lock and unlock as often as they like and stop whenever they are outside. Nothing counts
@@ -20,10 +20,6 @@
  *
  * Each SEED is a mistake beside the right code, which a search has to see.
  */
-
-#ifndef BOUNDED
-#define SLEEPS_ONCE
-#endif
 
 #define NONE THREADS
 #define me _pid
@@ -55,9 +51,9 @@ byte head = NONE;       /* the head of the queue, until it leaves or grants */
 byte robbed = 0;        /* thieves since the head is pending */
 bool first_waits = false;   /* the first thread is in the queue */
 
-/* Sleeps while the state of its node is `value`. Whether there was a kick matters only in here; it is
+/* Sleeps while `must_sleep`. Whether there was a kick matters only in here; it is
    true elsewhere, so that a late kick is no state of its own. */
-inline sleep_while(value)
+inline sleep_while(must_sleep)
 {
     kick[me] = false;
     atomic {
@@ -65,7 +61,7 @@ inline sleep_while(value)
 #ifdef SEED_NO_SECOND_LOOK
         :: true
 #else
-        :: state[me] == value
+        :: must_sleep
         :: else -> kick[me] = true
 #endif
         fi
@@ -101,7 +97,9 @@ inline remove(node)
 active [THREADS] proctype thread()
 {
     byte other = NONE;  /* the predecessor, then the one to grant, then the one to kick */
-    bool has_slept = false;
+#ifndef BOUNDED
+    bool has_entry = false;     /* it has an entry, or had one */
+#endif
 
 outside:
     if
@@ -166,7 +164,7 @@ queue:
         tail = me;
         first_waits = first_waits || me == 0;
         if
-        :: other == NONE -> head = me; goto wait_head
+        :: other == NONE -> head = me; goto reaches_head
         :: else
         fi
     };
@@ -175,19 +173,19 @@ queue:
 wait_node:
     atomic {
         if
-        :: granted[me] -> granted[me] = false; goto wait_head
+        :: granted[me] -> granted[me] = false; goto reaches_head
         :: else
         fi
     };
 #ifdef SEED_LOOKS_BEFORE_HALTED
     if
-    :: !granted[me] -> state[me] = HALTED; sleep_while(HALTED)
+    :: !granted[me] -> state[me] = HALTED; sleep_while(state[me] == HALTED)
     :: else
     fi;
 #else
     state[me] = HALTED;
     if
-    :: !granted[me] -> sleep_while(HALTED)
+    :: !granted[me] -> sleep_while(state[me] == HALTED)
     :: else
     fi;
 #endif
@@ -203,7 +201,15 @@ wait_node:
     };
     goto wait_node;
 
+reaches_head:
+#ifndef BOUNDED
+    has_entry = (state[me] == HASHED);
+#endif
+
 wait_head:
+#if !defined(BOUNDED) && !defined(FULL_SPIN)
+    state[me] = RUNNING;
+#endif
 #ifdef HYBRID
     pending = true;
 #endif
@@ -239,32 +245,43 @@ give_up:
 #if defined(HYBRID) && !defined(SEED_SLEEPS_PENDING)
     atomic { pending = false; robbed = 0 };
 #endif
+#ifdef BOUNDED
     if
 #ifdef SEED_HASHES_AGAIN
     :: true ->
 #else
     :: state[me] != HASHED ->
 #endif
-#ifdef SLEEPS_ONCE
-        if
-        :: has_slept -> goto wait_head
-        :: else
-        fi;
-#endif
         state[me] = HASHED;
-#ifndef SEED_SLOW_BEFORE_ENTRY
         insert(me);
-#endif
         atomic {
             if
-#ifndef SEED_SLEEPS_ON_FREE
             :: locked == FREE -> locked = SLOW; goto free_after_all
-#endif
 #ifndef SEED_SLOW_WHILE_RELEASED
             /* The owner has taken the last entry out and is about to free the byte. */
             :: locked == SLOW -> goto taken_back
 #endif
             :: else -> locked = SLOW
+            fi
+        }
+    :: else
+    fi;
+    sleep_while(state[me] == HASHED);
+#else
+    if
+    :: !has_entry ->
+#ifndef SEED_SLOW_BEFORE_ENTRY
+        insert(me);
+#endif
+        atomic {
+            assert(locked != SLOW);
+            if
+#ifdef FULL_SPIN
+            :: locked == FREE -> entry = NONE; goto wait_head
+#elif !defined(SEED_SLEEPS_ON_FREE)
+            :: locked == FREE -> locked = SLOW; goto free_after_all
+#endif
+            :: else -> locked = SLOW; has_entry = true
             fi
         };
 #ifdef SEED_SLOW_BEFORE_ENTRY
@@ -272,17 +289,27 @@ give_up:
 #endif
     :: else
     fi;
-#ifdef SLEEPS_ONCE
-    has_slept = true;
+#ifdef SEED_HEAD_SAYS_HALTED
+    state[me] = HALTED;
+#elif !defined(FULL_SPIN)
+    state[me] = HASHED;
 #endif
-    sleep_while(HASHED);
+#ifdef SEED_SLEEPS_ROBBED
+    sleep_while(locked != FREE);
+#else
+    sleep_while(locked == SLOW);
+#endif
+#endif
     goto wait_head;
 
+#ifdef BOUNDED
 taken_back:
     entry = NONE;
     state[me] = RUNNING;
     goto wait_head;
+#endif
 
+#ifndef FULL_SPIN
 free_after_all:
 #if defined(BOUNDED) && !defined(SEED_OWNS_PENDING)
     atomic { locked = LOCKED; pending = false };
@@ -290,10 +317,13 @@ free_after_all:
     locked = LOCKED;
 #endif
     entry = NONE;
+#endif
 
 head_owns:
     atomic {
-        has_slept = false;
+#ifndef BOUNDED
+        has_entry = false;
+#endif
         state[me] = RUNNING;
         if
         :: tail == me && !pending && locked == LOCKED -> tail = NONE; head = NONE; goto owner
@@ -312,8 +342,9 @@ head_owns:
         :: else -> other = NONE; goto owner
         fi
     };
+    locked = SLOW;
     insert(other);
-    atomic { locked = SLOW; other = NONE };
+    other = NONE;
 #endif
 
 owner:
@@ -339,14 +370,16 @@ progress:
     locked = FREE;
 #endif
     remove(other);
-#ifdef SEED_KICKS_BEFORE_STATE
+#ifdef SEED_KICKS_TOO_EARLY
     wake(other);
 #endif
+#ifdef BOUNDED
     state[other] = RUNNING;
+#endif
 #ifndef SEED_FINDS_AFTER_RELEASE
     locked = FREE;
 #endif
-#ifndef SEED_KICKS_BEFORE_STATE
+#ifndef SEED_KICKS_TOO_EARLY
     wake(other);
 #endif
     atomic { other = NONE; goto outside };

@@ -43,7 +43,8 @@ use lockwright_linux::kernel_mutex::KernelMutex;
 use lockwright_linux::osq::testing::OsqMutex;
 use lockwright_linux::qrwlock::RawQRwLock;
 use lockwright_linux::qspinlock::cna::{
-    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
+    V10, V10AsDescribed, V10Culling, V10Limited, V10Time, V10WithoutThreshold, V11, V13, V15,
+    V15TenMs, V15Unreduced,
 };
 use lockwright_linux::qspinlock::resilient::{InPrograms, Linux6_15, RawResilientSpinLock};
 use lockwright_linux::qspinlock::testing::QueueOnly;
@@ -113,7 +114,9 @@ own_rows! {
     Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
     Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;
-    Also CnaSpinlock<Loom, V10Posted> => of_cna::<V10Posted>;
+    Also CnaSpinlock<Loom, V10AsDescribed> => of_cna::<V10AsDescribed>;
+    Also CnaSpinlock<Loom, V10WithoutThreshold> => of_cna::<V10WithoutThreshold>;
+    Also CnaSpinlock<Loom, V10Culling> => of_cna::<V10Culling>;
     Also CnaSpinlock<Loom, V11> => of_cna::<V11>;
     Also CnaSpinlock<Loom, V13> => of_cna::<V13>;
     Also CnaSpinlock<Loom, V15> => of_cna::<V15>;
@@ -126,9 +129,9 @@ own_rows! {
     Also QSpinlock<Loom, Fifo, StealOnce> => sleeping_checks::of_fifo::<StealOnce>;
     Also QSpinlock<Loom, Fifo, Hybrid> => sleeping_checks::of_fifo::<Hybrid>;
     Also QSpinlock<Loom, Fifo, HybridBounded> => sleeping_checks::of_fifo::<HybridBounded>;
-    Also CnaSpinlock<Loom, V10, Park> => sleeping_checks::of_cna::<Cna<V10>, Park>;
-    Also CnaSpinlock<Loom, V10, Hybrid> => sleeping_checks::of_cna::<Cna<V10>, Hybrid>;
-    Also CnaSpinlock<Loom, V10, HybridBounded> => sleeping_checks::of_cna::<Cna<V10>, HybridBounded>;
+    Also CnaSpinlock<Loom, V10, Park> => sleeping_checks::of_cna::<V10, Park>;
+    Also CnaSpinlock<Loom, V10, Hybrid> => sleeping_checks::of_cna::<V10, Hybrid>;
+    Also CnaSpinlock<Loom, V10, HybridBounded> => sleeping_checks::of_cna::<V10, HybridBounded>;
     Only OnceMutex<Loom> => of_once;
     Only RawRwLock<Loom> => of_rwlock;
     Only RawRwLock<Loom, Fair> => of_rwlock;
@@ -255,15 +258,15 @@ fn of_two_level(lock: &'static LockRow) -> Vec<Check> {
     checks
 }
 
-fn of_cna<C: CnaPolicy>(lock: &'static LockRow) -> Vec<Check> {
-    let mut checks = in_the_queue::<Cna<C>>(lock, MachineSettings::flat(3).with_numa(&[0, 1, 0]));
+fn of_cna<S: Succession<Loom>>(lock: &'static LockRow) -> Vec<Check> {
+    let mut checks = in_the_queue::<S>(lock, MachineSettings::flat(3).with_numa(&[0, 1, 0]));
     for (on, settings) in mixtures() {
-        checks.push(row::<FromQueue<Loom, Cna<C>, TwoSetAside>>(lock, on, 2, settings));
+        checks.push(row::<FromQueue<Loom, S, TwoSetAside>>(lock, on, 2, settings));
     }
     // No thread passes the end of the primary queue, so it does not matter where the waiters are.
     let flat = MachineSettings::flat(CPUS);
-    checks.push(row::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(lock, "flat", 2, flat));
-    checks.extend(of_timed::<Cna<C>>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
+    checks.push(row::<FromQueue<Loom, S, LateWithSecondary>>(lock, "flat", 2, flat));
+    checks.extend(of_timed::<S>(lock, &MachineSettings::flat(CPUS).with_numa(&[0, 1, 0])));
     checks
 }
 

@@ -15,7 +15,8 @@ use lockwright_clients::prebuilt::{
 use lockwright_core::events::Event;
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::qspinlock::cna::{
-    Cna, CnaPolicy, V10, V10Limited, V10Posted, V10Time, V11, V13, V15, V15TenMs, V15Unreduced,
+    V10, V10AsDescribed, V10Culling, V10Limited, V10Time, V10WithoutThreshold, V11, V13, V15,
+    V15TenMs, V15Unreduced,
 };
 use lockwright_linux::qspinlock::testing::QueueOnly;
 use lockwright_linux::qspinlock::{Fifo, QSpinlock, Spin, Succession, TwoLevel};
@@ -86,15 +87,15 @@ fn explore_on<C: Client>(machines: Vec<(&str, MachineSettings)>, events: &[Event
 
 /// Waiters are set aside, taken over, put back in front, and granted when the primary queue ends. Nothing is explored
 /// if the lock is not due.
-fn cna_holds<C: CnaPolicy>(lock: &str, events: &[Event]) {
+fn cna_holds<S: Succession<Loom>>(lock: &str, events: &[Event]) {
     if !find(lock).is_none_or(is_due) {
         return;
     }
-    holds_in_the_queue::<Cna<C>>(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
-    explore_mixtures::<FromQueue<Loom, Cna<C>, TwoSetAside>>(events);
+    holds_in_the_queue::<S>(MachineSettings::flat(3).with_numa(&[0, 1, 0]));
+    explore_mixtures::<FromQueue<Loom, S, TwoSetAside>>(events);
     // No thread passes the end of the primary queue, so one mixture is as good as another.
     let (_, settings) = mixtures().swap_remove(0);
-    let seen = explore::<FromQueue<Loom, Cna<C>, LateWithSecondary>>(&run(2, settings));
+    let seen = explore::<FromQueue<Loom, S, LateWithSecondary>>(&run(2, settings));
     assert_reaches(&seen, &[Event::cna_flush, Event::lock_no_node]);
 }
 
@@ -104,10 +105,10 @@ const SPLICES: &[Event] =
 const HANDOFFS: &[Event] = &[Event::cna_handoff_unseen];
 
 macro_rules! cna_holds {
-    ($($test:ident: $policy:ident, $lock:literal, $events:ident;)+) => {
+    ($($test:ident: $succession:ident, $lock:literal, $events:ident;)+) => {
         $(#[test]
         fn $test() {
-            cna_holds::<$policy>($lock, $events);
+            cna_holds::<$succession>($lock, $events);
         })+
     };
 }
@@ -116,7 +117,9 @@ cna_holds! {
     cna_v10_holds: V10, "cna", SPLICES;
     cna_v10_with_a_time_threshold_holds: V10Time, "cna-v10_time", SPLICES;
     cna_v10_with_a_limited_scan_holds: V10Limited, "cna-v10_limited", SPLICES;
-    cna_v10_as_posted_holds: V10Posted, "cna-v10_posted", SPLICES;
+    cna_v10_as_described_holds: V10AsDescribed, "cna-v10_as_described", SPLICES;
+    cna_v10_without_a_threshold_holds: V10WithoutThreshold, "cna-v10_no_threshold", SPLICES;
+    cna_with_incremental_culling_holds: V10Culling, "cna-v10_culling", SPLICES;
     cna_v11_holds: V11, "cna-v11", SPLICES;
     cna_v13_holds: V13, "cna-v13", HANDOFFS;
     cna_v15_holds: V15, "cna-v15", HANDOFFS;
@@ -135,7 +138,7 @@ fn cna_that_is_switched_off_sets_nobody_aside() {
     let off = lockwright_core::tunables::NUMA_OFF;
     let (_, settings) = mixtures().swap_remove(0);
     let run = run(2, settings.with_tunable(Tunable::numa_spinlock, off));
-    let seen = explore::<FromQueue<Loom, Cna<V10>, TwoSetAside>>(&run);
+    let seen = explore::<FromQueue<Loom, V10, TwoSetAside>>(&run);
     assert_eq!(seen.count_of(Event::cna_set_aside), 0);
 }
 

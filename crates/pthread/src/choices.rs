@@ -101,7 +101,7 @@ pub(crate) fn wait(mutex: &RawMutex<Native, Fifo, Fields>, deadline_ns: Option<u
     }
     let address = core::ptr::from_ref(mutex);
     // SAFETY: the same words in the same places. No thread of the process waits for it in another order.
-    let mutex = unsafe { &*address.cast::<RawMutex<Native, cna::Cna<cna::V10>, Fields>>() };
+    let mutex = unsafe { &*address.cast::<RawMutex<Native, cna::V10, Fields>>() };
     wait_by(mutex, deadline_ns)
 }
 

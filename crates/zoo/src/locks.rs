@@ -4,8 +4,8 @@ pub const ALL: &[&str] = &[
     "qspinlock",
     "cna",
     "cna-v10_time",
+    "cna-v10_as_described",
     "cna-v10_limited",
-    "cna-v10_posted",
     "cna-v11",
     "cna-v15",
     "unfair",
@@ -21,10 +21,10 @@ pub const ALL: &[&str] = &[
 pub const QUEUED: &[&str] = ALL.split_at(7).0;
 pub const CNA: &[&str] = QUEUED.split_at(1).1;
 /// The versions that look again after they have taken the lock.
-pub const CNA_LOOKING_TWICE: &[&str] = CNA.split_at(4).0;
+pub const CNA_LOOKING_TWICE: &[&str] = CNA.split_at(3).0;
 /// A bug, and one of its locks in which loom does not see it. The second look of version 10 as posted sets a waiter
 /// aside only if two have come since the first look. In what loom explores there is one; others have more threads.
-pub const HIDDEN_FROM_LOOM: &[(&str, &str)] = &[("47", "cna-v10_posted")];
+pub const HIDDEN_FROM_LOOM: &[(&str, &str)] = &[("47", "cna"), ("47", "cna-v10_time")];
 /// A preset that differs from one of the versions by a number has no entry of its own.
 pub const CNA_LOOKING_AT_NEIGHBOURS: &[&str] = CNA.split_at(4).1;
 
@@ -48,9 +48,11 @@ pub const SLEEPING: &[&str] = &[
     "cna-park",
     "cna-hybrid",
     "cna-hybrid-bounded",
-    "park-full_spin",
     "park-steal-full_spin",
+    "park-full_spin",
 ];
+/// Those of them whose head says in its node that it sleeps.
+pub const SAYING_STATE: &[&str] = SLEEPING.split_at(8).0;
 /// Those of them whose waiters look at the waiter in front.
 pub const SLEEPING_EARLY: &[&str] = SLEEPING.split_at(7).0;
 /// Those of them that seldom sleep in a schedule that was not chosen for it.

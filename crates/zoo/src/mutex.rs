@@ -70,7 +70,9 @@ bugs! {
         shown_by: [("mutex", "condvar")],
         edits: [
             change "mutex/wait.rs": "(WOKEN, WOKEN_KIND)" => "(0, WOKEN_KIND)",
-            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED"
+            change "qspinlock/pv/wait.rs": "word.load(Relaxed) as u8 == word::SLOW"
+                => "round > 0 || word.load(Relaxed) as u8 == word::SLOW",
+            change "qspinlock/pv/bounded.rs": "me.state.load(Acquire) != HASHED"
                 => r"{
             if has_slept {
                 me.state.store(HASHED, Relaxed);
@@ -131,12 +133,18 @@ bugs! {
         tests: [RANDOM_PROGRAMS],
         edits: [
             change "mutex/wait.rs": "self.compete()" => "self.woken != WokenHow::No || self.compete()",
-            change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);" => "word.store_byte0(LOCKED, Release);",
-            change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);"
-                => r"sleep_while(me, HASHED);
+            change "qspinlock/pv/mod.rs": "word.store_byte0(0, Release);"
+                => "word.store_byte0(LOCKED, Release);",
+            change "qspinlock/pv/wait.rs": "sleep_while(me, || word.load(Relaxed) as u8 == word::SLOW);"
+                => r"sleep_while(me, || word.load(Relaxed) as u8 == word::SLOW);
         if forget_kick(me) {
-            break;
+            return;
         }",
+            change "qspinlock/pv/bounded.rs": "sleep_while(me, || me.state.load(Relaxed) == HASHED);"
+                => r"sleep_while(me, || me.state.load(Relaxed) == HASHED);
+            if super::wait::forget_kick(me) {
+                return;
+            }",
         ],
     }
     "88" GivenToSleeper in HANDING_OVER, seen EXPLORED {

@@ -23,13 +23,18 @@ bugs! {
         source: "Xen paravirtual spinlock, about 2009 (2496afbf1e50)",
         edits: [remove "qspinlock/pv/mod.rs": "P::full_barrier(&granted.state);"],
     }
-    "29" HeadSaysHalted in SLEEPING, seen ASLEEP {
+    "29" HeadSaysHalted in SAYING_STATE, seen ASLEEP {
         what: "The head of the queue says before it sleeps that it sleeps, but not that it has an entry in the hash. The owner that has just granted it enters it a second time. One of the entries stays, and a later owner kicks the thread that it names.",
         source: "pvqspinlock, 2016 (229ce6315747)",
         edits: [
-            change "qspinlock/pv/wait.rs": "me.state.load(Acquire) != HASHED" => "me.state.load(Acquire) != HALTED",
-            change "qspinlock/pv/wait.rs": "sleep_while(me, HASHED);" => "sleep_while(me, HALTED);",
-            change "qspinlock/pv/wait.rs": "me.state.store(HASHED, Relaxed);" => "me.state.store(HALTED, Relaxed);",
+            change "qspinlock/pv/wait.rs": "me.state.store(HASHED, Relaxed);"
+                => "me.state.store(HALTED, Relaxed);",
+            change "qspinlock/pv/bounded.rs": "me.state.load(Acquire) != HASHED"
+                => "me.state.load(Acquire) != super::policy::HALTED",
+            change "qspinlock/pv/bounded.rs": "me.state.load(Relaxed) == HASHED"
+                => "me.state.load(Relaxed) == super::policy::HALTED",
+            change "qspinlock/pv/bounded.rs": "me.state.store(HASHED, Relaxed);"
+                => "me.state.store(super::policy::HALTED, Relaxed);",
         ],
     }
     "30" KickForgottenUnseen in SLEEPING, seen ASLEEP {
@@ -37,10 +42,10 @@ bugs! {
         source: "Xen PVHVM, 2013 (1fb3a8b2cfb2)",
         edits: [
             change "qspinlock/pv/wait.rs": r"forget_kick(me);
-    if !is_still::<P>(me, state) {
+    if !must_sleep() {
         return;
     }"
-                => r"if !is_still::<P>(me, state) {
+                => r"if !must_sleep() {
         return;
     }
     forget_kick(me);",
@@ -54,44 +59,43 @@ bugs! {
     "31b" ScanUnordered in CNA_LOOKING_TWICE, seen MEMORY {
         what: "The head scans the queue without acquiring the links. It may read a waiter's NUMA node, or grant it the lock, as it was before the waiter initialised its queue node.",
         source: CNA_VERIFIED,
-        edits: [relax "qspinlock/cna/mod.rs": "node::<P>(last).next.load(Acquire)"],
+        edits: [relax "qspinlock/cna/v10.rs": "node::<P>(last).next.load(Ordering::Acquire)"],
     }
     "31c" NeighbourUnordered in CNA_LOOKING_AT_NEIGHBOURS, seen MEMORY {
         what: "The head looks at its neighbour without acquiring the link. This is bug 31b where the head looks at one neighbour at a time.",
         source: CNA_VERIFIED,
-        edits: [relax "qspinlock/cna/mod.rs": "linked(me.next.load(Acquire))"],
+        edits: [relax "qspinlock/cna/v11_to_v15.rs": "linked(me.next.load(Acquire))"],
     }
     "31d" BehindUnordered in CNA_LOOKING_AT_NEIGHBOURS, seen MEMORY {
         what: "The head looks at the waiter behind its neighbour without acquiring the link. This is bug 31c, one waiter further.",
         source: CNA_VERIFIED,
-        edits: [relax "qspinlock/cna/mod.rs": "node::<P>(next).next.load(Acquire)"],
+        edits: [relax "qspinlock/cna/v11_to_v15.rs": "node::<P>(next).next.load(Acquire)"],
     }
     "32a" NeverDue in CNA, seen LATE {
         what: "The threshold is never reached. Waiters that were set aside wait as long as the preferred NUMA node has any waiter.",
         source: CNA_REVIEWED,
         edits: [
-            change "qspinlock/cna/mod.rs": "me.intra_count.load(Relaxed) >= policy::handoffs_max(log2, P::tunable)"
+            change "qspinlock/cna/threshold.rs":
+                "me.intra_count.load(Relaxed) >= handoffs_max(log2, &P::tunable)"
                 => "false",
-            change "qspinlock/cna/mod.rs": r"self.secondary.is_some()
-                    && P::now_ns().saturating_sub(self.since_ns) >= policy::ns_max(ns, P::tunable)"
-                => "false",
+            change "qspinlock/cna/threshold.rs":
+                "now_ns.saturating_sub(since_ns) > set_ns.unwrap_or(ns)"
+                => "false && set_ns.unwrap_or(ns) > 0",
         ],
     }
     "32b" ScanUnlimited in &["cna-v10_limited"], seen LATE {
-        what: "The head scans the whole queue after it has taken the lock, when it could run its critical section.",
+        what: "The head scans the whole queue after it has seen the lock free, when it could run its critical section.",
         source: CNA_REVIEWED,
         edits: [
-            change "qspinlock/cna/mod.rs": "self.scan::<P, C>(me, last, waiters_max)"
-                => "self.scan::<P, C>(me, last, u32::MAX)",
+            change "qspinlock/cna/v10.rs": "waiters_per_node.saturating_mul(P::numa_nodes())"
+                => "waiters_per_node.saturating_mul(u32::MAX)",
         ],
     }
     "120" FreeLockScanned in &["cna-v10_limited"], seen LATE {
         what: "The head scans the whole queue before it waits for the lock, although the lock may be free already.",
         source: CNA_REVIEWED,
         edits: [
-            change "qspinlock/cna/mod.rs": r"self.outlook = Outlook::NoneUpTo(self.id);
-                self.steps = true;"
-                => "self.scan::<P, C>(me, self.id, u32::MAX);",
+            change "qspinlock/cna/v10.rs": "!matches!(R::SCAN, Scan::Once { .. })" => "true",
         ],
     }
     "190" ListsForgotten in TWO_LEVEL, seen BY_LOOM {
@@ -133,11 +137,11 @@ bugs! {
         what: "The head chooses the waiter to grant and then reorders the queues. This waiter may be in the secondary queue by then, and the next one is forgotten.",
         source: "design: a grant is chosen after the last reordering",
         edits: [
-            remove "qspinlock/cna/mod.rs": "turn.look_after_taking::<P, C>(me);",
-            change "qspinlock/cna/mod.rs": "behind(me)"
+            remove "qspinlock/cna/v10.rs": "turn.search_on::<P, R>(me);",
+            change "qspinlock/cna/v10.rs": "behind(me)"
                 => r"{
             let early = behind(me);
-            turn.look_after_taking::<P, C>(me);
+            turn.search_on::<P, R>(me);
             early
         }",
         ],
@@ -176,11 +180,11 @@ bugs! {
             change "qspinlock/pv/wait.rs": "me.locked.load(Relaxed) == 0" => "is_early || me.locked.load(Relaxed) == 0",
         ],
     }
-    "54" SlowTakenForHeld in SLEEPING, seen ASLEEP {
+    "54" SlowTakenForHeld in SELDOM_SLEEPING, seen ASLEEP {
         what: "The head of the queue wakes up spuriously, marks the lock word as slow and finds that it is marked already. It takes this for an owner that will kick it. But that owner has taken out the head's last entry and is about to overwrite the mark, so the wake-up is lost.",
         source: "our own finding, by the Promela model",
         edits: [
-            change "qspinlock/pv/wait.rs": "word.swap_byte0(word::SLOW, AcqRel)"
+            change "qspinlock/pv/bounded.rs": "word.swap_byte0(word::SLOW, AcqRel)"
                 => r"match word.swap_byte0(word::SLOW, AcqRel) {
         word::SLOW => word::LOCKED,
         was => was,

@@ -74,7 +74,9 @@ fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that()
         ("mcs", none),
         ("unfair", none),
         ("cna", by_count),
-        ("cna-v11", FairnessThreshold { ns_per_node: 10_000_000, ..none }),
+        // More than three jiffies of 4 ms.
+        ("cna-v11", FairnessThreshold { ns_per_node: 16_000_000, ..none }),
+        ("cna-v15", FairnessThreshold { ns_per_node: 1_000_000, ..none }),
         ("cna-hybrid-bounded", FairnessThreshold { ns_per_waiter: 500_000, ..by_count }),
         ("mutex", ns(4_000_000)),
         ("rwlock", ns(4_000_000)),

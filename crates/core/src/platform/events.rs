@@ -47,16 +47,17 @@ impl Event {
 lock_events! {
     /// Acquisitions by the one waiter that needs no queue (through the pending bit).
     lock_pending,
-    /// Acquisitions through the queue. Locks whose waiters spin count them when a thread joins the queue; locks
-    /// whose waiters sleep, when it has become the head.
+    /// Attempts that come to the queue. Locks whose waiters spin count them before the thread takes a node and tries
+    /// the lock once more; locks whose waiters sleep, when it has become the head.
     lock_slowpath,
-    /// Times a thread joined a queue with the second queue node of its CPU (one level of nesting).
+    /// Times a thread took the second queue node of its CPU (one level of nesting), before it tries the lock once more
+    /// or steals it.
     lock_use_node2,
-    /// Times a thread joined a queue with the third queue node of its CPU (two levels of nesting).
+    /// The same with the third queue node (two levels of nesting).
     lock_use_node3,
-    /// Times a thread joined a queue with the fourth queue node of its CPU (three levels of nesting).
+    /// The same with the fourth queue node (three levels of nesting).
     lock_use_node4,
-    /// Acquisitions without a queue node, because all were in use.
+    /// Attempts without a queue node, because all were in use, before the first of them.
     lock_no_node,
     /// Buckets searched in the lock hash, summed over all entries; divided by `pv_kick_unlock`, an average.
     pv_hash_hops,

@@ -11,39 +11,43 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Takes the lock through the queue.
     pub fn lock_queue(&self) {
-        if W::before_queueing(&self.word) {
-            return;
+        if W::COUNTS_ENTRY {
+            P::count(Event::lock_slowpath);
         }
         let Some(id) = P::claim_node() else { return self.lock_without_node() };
-        self.wait_in_queue(id);
-        // SAFETY: claimed above. No thread reaches the node now: the word does not name it, its predecessor has
-        // granted, its successor has been granted, and it is in no secondary queue.
+        count_nesting::<P>(id);
+        let me = Self::prepare(id);
+        if !self.take_before_queueing() {
+            self.wait_in_queue(id, me);
+        }
+        // SAFETY: claimed above. No thread reaches the node now: the word does not name it. If it was in the queue, its
+        // predecessor has granted, its successor has been granted, and it is in no secondary queue.
         unsafe { P::release_node(id) };
+    }
+
+    /// Takes the lock in front of the queue, if the policy allows it and the lock is free or becomes free.
+    fn take_before_queueing(&self) -> bool {
+        W::before_queueing(&self.word) || W::TRIES_BEFORE_QUEUEING && self.try_lock()
     }
 
     /// Takes the lock when no node is left: competes for the word without a place in the queue.
     #[cold]
     fn lock_without_node(&self) {
         P::count(Event::lock_no_node);
-        while !self.try_lock() {
-            // ordering: Relaxed; only a hint, re-checked by `try_lock`.
-            self.word.cond_load(Relaxed, |bits| Self::may_be_taken(Word::from_bits(bits)));
+        while !self.take_before_queueing() {
+            let may_be_taken = |bits| {
+                let seen = Word::from_bits(bits);
+                Self::may_be_taken(seen) || !W::KEEPS_ORDER && seen.is_free_for_head()
+            };
+            // ordering: Relaxed; only a hint, re-checked by the attempt.
+            self.word.cond_load(Relaxed, may_be_taken);
         }
     }
 
     /// Queues with node `id`, waits, takes the lock and passes the head of the queue on.
-    fn wait_in_queue(&self, id: NodeId) {
-        let me = Self::prepare(id);
-        // The lock may have become free while the node was prepared.
-        if W::TRIES_BEFORE_QUEUEING && self.try_lock() {
-            return;
-        }
-        if W::COUNTS_ENTRY {
-            P::count(Event::lock_slowpath);
-        }
-        count_nesting::<P>(id);
+    fn wait_in_queue(&self, id: NodeId, me: &QNode<P>) {
         let granted = match join::<P>(&self.word, id) {
-            Some(prev) => W::wait_node(me, node(prev)),
+            Some(prev) => W::wait_node(me, prev),
             None => Grant::PLAIN,
         };
         self.wait_as_head(id, me, granted);
@@ -62,6 +66,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
         // (*,*,*) -> (*,0,0) by the owner and the pending waiter
         let step = || S::step(id, me, &mut turn);
         let seen = W::wait_for_lock(&self.word, (id, me), S::STEPS, step);
+        S::before_taking(id, me, &mut turn);
         self.take(id, me, seen, turn);
     }
 

@@ -81,6 +81,11 @@ pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// Does a part of the head's work. It is called again and again while the head waits for the lock, until it returns
     /// `false`.
     fn step(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) -> bool;
+    /// Does the head's last work before it takes the lock, which it has seen free. Only a spinlock that is taken
+    /// through the queue calls it.
+    fn before_taking(id: NodeId, me: &QNode<P>, turn: &mut Self::Turn) {
+        let _ = (id, me, turn);
+    }
     /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose lower half is
     /// `after`. This takes the lock if the wait has not, unless the head leaves without the lock.
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;

@@ -107,7 +107,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// As for [`act_for`](Self::act_for), and `prev` is in front of it.
     pub unsafe fn act_for_behind(&self, id: NodeId, prev: NodeId) {
         let me = node::<P>(id);
-        let granted = W::wait_node(me, node::<P>(prev));
+        let granted = W::wait_node(me, prev);
         self.wait_as_head(id, me, granted);
         // SAFETY: claimed when the waiter was built; as in `lock_queue`, no thread reaches it now.
         unsafe { P::release_node(id) };

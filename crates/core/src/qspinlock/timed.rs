@@ -88,6 +88,7 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
     }
 
     fn lock_queue_until(&self, deadline_ns: u64) -> bool {
+        P::count(Event::lock_slowpath);
         let id = if has_left_node::<P>() { None } else { P::claim_node() };
         let Some(id) = id else { return self.compete_until(deadline_ns) };
         match self.wait_in_queue_until(id.that_may_leave(), deadline_ns) {
@@ -122,12 +123,11 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
 
     /// Queues with node `id`. Returns `true` if the lock is taken, and `None` if the node stays in the queue.
     fn wait_in_queue_until(&self, id: NodeId, deadline_ns: u64) -> Option<bool> {
+        count_nesting::<P>(id);
         let me = Self::prepare(id);
         if self.try_lock() {
             return Some(true);
         }
-        P::count(Event::lock_slowpath);
-        count_nesting::<P>(id);
         let granted = match join::<P>(&self.word, id) {
             Some(_) => wait_for_grant(me, deadline_ns)?,
             None => Grant::PLAIN,

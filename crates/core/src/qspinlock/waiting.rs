@@ -48,7 +48,7 @@ pub unsafe trait Waiting<P: QueuePlatform>: Send + Sync + 'static {
     /// Waits until `me` is the head of the queue, behind `prev`. After a reordering `prev` may
     /// no longer be the predecessor, and may be a recycled node: it is a hint. Acquires the grant and
     /// returns its value.
-    fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32;
+    fn wait_node(me: &QNode<P>, prev: NodeId) -> u32;
     /// Waits, as the head with this node, until the lock may be taken, and takes it unless [`take`](Self::take) does.
     /// Calls `step` meanwhile if `steps` is set. Acquires the release of the last owner and returns the word that it
     /// saw.
@@ -91,7 +91,7 @@ unsafe impl<P: QueuePlatform> Waiting<P> for Spin {
     const KEEPS_ORDER: bool = true;
 
     #[inline]
-    fn wait_node(me: &QNode<P>, _prev: &QNode<P>) -> u32 {
+    fn wait_node(me: &QNode<P>, _prev: NodeId) -> u32 {
         // ordering: Acquire; Q3.
         me.locked.cond_load(Acquire, |granted| granted != 0)
     }

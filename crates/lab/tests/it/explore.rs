@@ -148,7 +148,7 @@ fn the_real_locks_hold_with_all_clients_and_all_their_ways_are_reached() {
     for event in ["lock_pending", "lock_slowpath", "lock_no_node"] {
         assert!(reached("qspinlock", event), "{event}");
     }
-    for lock in ["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_posted", "cna-v11"] {
+    for lock in ["cna", "cna-v10_time", "cna-v10_limited", "cna-v10_as_described", "cna-v11"] {
         for event in ["cna_set_aside", "cna_flush", "cna_flush_threshold", "lock_no_node"] {
             assert!(reached(lock, event), "{lock}: {event}");
         }

@@ -27,7 +27,7 @@ fn every_lock_is_listed() {
         "cna",
         "cna-v10_time",
         "cna-v10_limited",
-        "cna-v10_posted",
+        "cna-v10_as_described",
         "cna-v11",
         "cna-v15",
         "two-level",

@@ -62,8 +62,8 @@ pub(super) fn wait_for_next<P: HqPlatform>(me: &QNode<P>) -> NodeId {
 impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     /// Takes the lock by way of a queue.
     pub(super) fn lock_queue(&self) {
-        let Some(id) = P::claim_node() else { return self.lock_without_node() };
         P::count(Event::lock_slowpath);
+        let Some(id) = P::claim_node() else { return self.lock_without_node() };
         // The lock may have become free.
         while !self.try_lock() {
             // ordering: Acquire; H5.

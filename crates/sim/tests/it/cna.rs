@@ -10,9 +10,16 @@ use lockwright_sim::{Arena, Checks, Config, FailureKind, RunReport, Simulation, 
 use std::cell::RefCell;
 
 /// The policies that count handoffs, those that measure time.
-const COUNTING: [&str; 3] = ["cna", "cna-v10_limited", "cna-v10_posted"];
-const TIMING: [&str; 6] =
-    ["cna-v10_time", "cna-v11", "cna-v13", "cna-v15", "cna-v15_unreduced", "cna-v15_10ms"];
+const COUNTING: [&str; 3] = ["cna", "cna-v10_as_described", "cna-v10_culling"];
+const TIMING: [&str; 7] = [
+    "cna-v10_time",
+    "cna-v10_limited",
+    "cna-v11",
+    "cna-v13",
+    "cna-v15",
+    "cna-v15_unreduced",
+    "cna-v15_10ms",
+];
 
 /// CNA's idea with a list for each NUMA node. It counts handoffs, too, with a threshold of its own.
 const IN_LISTS: &str = "two-level";
@@ -30,6 +37,7 @@ struct Storm {
     urgent: Vec<usize>,
     tunables: Vec<(Tunable, u64)>,
     checks: Checks,
+    lasts_ns: u64,
 }
 
 impl Storm {
@@ -41,6 +49,7 @@ impl Storm {
             urgent: Vec::new(),
             tunables: Vec::new(),
             checks: Checks::default(),
+            lasts_ns: 5_000_000,
         }
     }
     fn set(mut self, tunable: Tunable, value: u64) -> Self {
@@ -59,7 +68,7 @@ impl Storm {
         let any = AnyLock::named(name);
         let mut arena = Arena::default();
         let checks = Checks { word_is_legal: Some(any.word_is_legal), ..self.checks };
-        let config = Config { checks, tunables: self.tunables, ..Config::window(0, 5_000_000) };
+        let config = Config { checks, tunables: self.tunables, ..Config::window(0, self.lasts_ns) };
         let mut simulation = Simulation::new(&self.machine, &mut arena, 1, config);
         let lock = (any.alloc)(&mut simulation);
         for (number, cpu) in self.cpus.into_iter().enumerate() {
@@ -267,12 +276,12 @@ fn late_arrivals(name: &str, remote: u32) -> u64 {
 }
 
 #[test]
-fn a_limited_scan_looks_at_few_waiters_once_the_lock_is_taken() {
+fn a_head_looks_at_all_that_come_while_the_lock_is_busy() {
     for remote in [7, 8, 12] {
-        assert_eq!(late_arrivals("cna", remote), u64::from(remote));
+        for name in ["cna", "cna-v10_limited", "cna-v15_unreduced"] {
+            assert_eq!(late_arrivals(name, remote), u64::from(remote), "{name}");
+        }
     }
-    assert_eq!(late_arrivals("cna-v10_limited", 7), 7);
-    assert_eq!(late_arrivals("cna-v10_limited", 8), 0);
     // Here the limit is 512, and those that were passed are set aside.
     for (remote, set_aside) in [(511, 511), (512, 512), (513, 512)] {
         assert_eq!(late_arrivals(IN_LISTS, remote), set_aside);
@@ -307,22 +316,22 @@ fn one_passed_and_then(name: &str, more: u32) -> (Vec<u32>, u64) {
 
 #[test]
 fn the_second_scan_as_posted_sets_aside_only_with_one_that_it_has_passed_itself() {
-    assert_eq!(one_passed_and_then("cna", 0), (vec![0, 1, 2, 3, 5, 4], 1));
-    assert_eq!(one_passed_and_then("cna-v10_posted", 0), (vec![0, 1, 2, 3, 4, 5], 0));
-    for name in ["cna", "cna-v10_posted"] {
+    assert_eq!(one_passed_and_then("cna-v10_as_described", 0), (vec![0, 1, 2, 3, 5, 4], 1));
+    assert_eq!(one_passed_and_then("cna", 0), (vec![0, 1, 2, 3, 4, 5], 0));
+    for name in ["cna", "cna-v10_as_described"] {
         assert_eq!(one_passed_and_then(name, 1), (vec![0, 1, 2, 3, 6, 4, 5], 2), "{name}");
     }
 }
 
-/// A head that is granted when the lock is already free, and finds twelve waiters of another socket and then one of its
-/// own. Returns how many are set aside in the run.
-fn granted_a_free_lock(name: &str) -> u64 {
-    const REMOTE: u32 = 12;
+/// A head that is granted when the lock is already free, and finds `remote` waiters of the last of the sockets and then
+/// one of its own. Returns how many are set aside in the run.
+fn granted_a_free_lock(name: &str, sockets: u32, remote: u32) -> u64 {
     let mut arena = Arena::default();
-    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, Config::default());
+    let mut simulation =
+        Simulation::new(&machine(sockets, 17, 1), &mut arena, 1, Config::default());
     let lock = (AnyLock::named(name).alloc)(&mut simulation);
     // The owner, a pending waiter, the head before, which has the lock for an instant, the head, the others, the last.
-    let cpus = (0..4).chain((0..REMOTE).map(|n| 16 + n)).chain([4]);
+    let cpus = (0..4).chain((0..remote).map(|n| (sockets - 1) * 17 + n)).chain([4]);
     for (number, cpu) in cpus.enumerate() {
         simulation.spawn(cpu, move || {
             thread::hold_ps(number as u64 * 5_000_000);
@@ -338,10 +347,14 @@ fn granted_a_free_lock(name: &str) -> u64 {
     report.count_of(Event::cna_set_aside)
 }
 
+/// The limit is four looks for each NUMA node, and it begins when the head sees the lock free.
 #[test]
-fn the_limited_scan_does_not_look_at_the_whole_queue_before_it_takes_a_free_lock() {
-    assert_eq!(granted_a_free_lock("cna"), 12);
-    assert_eq!(granted_a_free_lock("cna-v10_limited"), 0);
+fn the_limited_scan_looks_at_few_waiters_once_the_lock_is_free() {
+    assert_eq!(granted_a_free_lock("cna", 2, 12), 12);
+    for (sockets, most) in [(2, 7), (4, 15)] {
+        assert_eq!(granted_a_free_lock("cna-v10_limited", sockets, most), most.into());
+        assert_eq!(granted_a_free_lock("cna-v10_limited", sockets, most + 1), 0);
+    }
 }
 
 /// A head that is granted when one waiter of another socket and then one of its own are behind it. Returns the order in
@@ -354,7 +367,8 @@ fn one_of_each_behind(name: &str) -> Vec<u32> {
 #[test]
 fn with_shuffle_reduction_a_head_seldom_sets_the_first_waiter_aside_and_without_it_always() {
     for (always, seldom) in [("cna-v11", "cna-v13"), ("cna-v15_unreduced", "cna-v15")] {
-        assert_eq!(one_of_each_behind(always), [0, 1, 2, 3, 5, 4, 6], "{always}");
+        // Number 6 is the last one. It is of another node, but number 4 stays aside: its time is not over.
+        assert_eq!(one_of_each_behind(always), [0, 1, 2, 3, 5, 6, 4], "{always}");
         assert_eq!(one_of_each_behind(seldom), [0, 1, 2, 3, 4, 5, 6], "{seldom}");
         let set_aside = |name| Storm::on(2).run(name).count_of(Event::cna_set_aside);
         assert!(set_aside(seldom) > 0, "{seldom} looks now and then");
@@ -368,5 +382,119 @@ fn versions_with_a_threshold_of_10_ms_do_not_reach_it_in_half_of_that_time() {
         [("cna-v15", true), ("cna-v15_10ms", false), ("cna-v11", false), ("cna-v13", false)]
     {
         assert_eq!(flushes(name) > 0, is_reached, "{name}");
+    }
+}
+
+/// Threads on these CPUs, each of which comes at a time and has the lock for a time, both in us. Returns the order in
+/// which they get it.
+fn owners(name: &str, threads: &[(u32, u64, u64)], tunables: &[(Tunable, u64)]) -> Vec<u32> {
+    let order = RefCell::new(Vec::new());
+    let mut arena = Arena::default();
+    let config = Config { tunables: tunables.to_vec(), ..Config::default() };
+    let mut simulation = Simulation::new(&machine(2, 16, 1), &mut arena, 1, config);
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    for (number, &(cpu, comes_us, hold_us)) in (0..).zip(threads) {
+        let order = &order;
+        simulation.spawn(cpu, move || {
+            thread::hold_ps(comes_us * 1_000_000);
+            hold(lock, || {
+                order.borrow_mut().push(number);
+                thread::work_ns(hold_us * 1_000);
+            });
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, []);
+    order.take()
+}
+
+/// A head, number 2, becomes the head before any other waiter comes. Then two of the other node come, and one of its
+/// own. Under v15 it looks for as long as it waits, under v11 once, at the handoff, and the next one inherits.
+#[test]
+fn v15_looks_while_the_lock_is_busy_and_v11_once_more_at_the_handoff() {
+    const THREADS: &[(u32, u64, u64)] =
+        &[(0, 0, 100), (1, 5, 1), (2, 10, 1), (16, 20, 1), (17, 25, 1), (3, 30, 1)];
+    for (name, order) in [
+        ("cna", [0, 1, 2, 5, 3, 4]),
+        ("cna-v10_as_described", [0, 1, 2, 5, 3, 4]),
+        ("cna-v10_limited", [0, 1, 2, 5, 3, 4]),
+        ("cna-v10_culling", [0, 1, 2, 4, 5, 3]),
+        ("cna-v11", [0, 1, 2, 4, 5, 3]),
+        ("cna-v15_unreduced", [0, 1, 2, 5, 3, 4]),
+    ] {
+        assert_eq!(owners(name, THREADS, &[]), order, "{name}");
+    }
+}
+
+/// Number 3, of the other node, is the only waiter when number 2 grants it. Under v11 it stands for number 2's node
+/// from then on, although no waiter is aside, and passes number 4, of its own node.
+#[test]
+fn under_v11_a_waiter_inherits_the_node_also_if_no_waiter_is_aside() {
+    const THREADS: &[(u32, u64, u64)] =
+        &[(0, 0, 100), (1, 5, 1), (2, 10, 50), (16, 15, 1), (17, 115, 1), (3, 120, 1)];
+    for (name, order) in [
+        ("cna-v11", [0, 1, 2, 3, 5, 4]),
+        ("cna-v10_culling", [0, 1, 2, 3, 5, 4]),
+        ("cna-v15_unreduced", [0, 1, 2, 3, 4, 5]),
+        ("cna", [0, 1, 2, 3, 4, 5]),
+    ] {
+        assert_eq!(owners(name, THREADS, &[]), order, "{name}");
+    }
+}
+
+/// Number 3 is aside when number 2 grants number 4, which is of the same node as number 3 and the last one. Number 4
+/// stands for number 2's node from then on, so it passes number 5. v10 puts number 3 in front at once.
+#[test]
+fn under_v15_the_last_waiter_inherits_the_node_if_a_waiter_is_aside() {
+    const THREADS: &[(u32, u64, u64)] =
+        &[(0, 0, 100), (1, 5, 1), (2, 10, 50), (16, 15, 1), (17, 20, 1), (18, 115, 1), (3, 120, 1)];
+    for (name, order) in
+        [("cna-v15_unreduced", [0, 1, 2, 4, 6, 3, 5]), ("cna", [0, 1, 2, 3, 4, 5, 6])]
+    {
+        assert_eq!(owners(name, THREADS, &[]), order, "{name}");
+    }
+}
+
+/// Number 2 is the head for 300 us before it sets number 3 aside. Its clock has run since it became the head, so number
+/// 4, to which it passes the time, finds it over. The clock of v11 starts when number 3 is set aside.
+#[test]
+fn the_clock_of_the_reviews_time_starts_when_a_head_becomes_the_head() {
+    const THREADS: &[(u32, u64, u64)] =
+        &[(0, 0, 300), (1, 5, 1), (2, 10, 1), (16, 280, 1), (3, 285, 1), (4, 290, 1)];
+    let set = &[(Tunable::numa_spinlock_threshold_ns, 100_000)];
+    for (name, order) in [
+        ("cna-v10_time", [0, 1, 2, 4, 3, 5]),
+        ("cna-v10_limited", [0, 1, 2, 4, 3, 5]),
+        ("cna", [0, 1, 2, 4, 5, 3]),
+        ("cna-v15_unreduced", [0, 1, 2, 4, 5, 3]),
+    ] {
+        assert_eq!(owners(name, THREADS, set), order, "{name}");
+    }
+}
+
+/// Threads of one node take the lock all the time. Without a threshold, the only thread of another node, once it is
+/// aside, waits until they end.
+#[test]
+fn without_a_threshold_waiters_of_another_node_starve() {
+    let ops_of_lone = |name| {
+        let cpus = (0..7).chain([8]).collect();
+        let storm = Storm { cpus, ..Storm::on(2).set(Tunable::numa_spinlock_threshold, 4) };
+        storm.run(name).ops[7]
+    };
+    assert!(ops_of_lone("cna") > 100, "{}", ops_of_lone("cna"));
+    assert!(ops_of_lone("cna-v10_no_threshold") < 10);
+}
+
+/// A threshold of 10 ms is three jiffies of 4 ms, and it is over when more have passed: after 12 to 16 ms. The time of
+/// v15 is that of a clock, and exact.
+#[test]
+fn a_threshold_in_jiffies_is_rounded_up_and_over_when_more_have_passed() {
+    let times_over = |name| {
+        let storm = Storm { lasts_ns: 52_000_000, ..Storm::on(2) };
+        storm.run(name).count_of(Event::cna_flush_threshold)
+    };
+    for (name, times) in [("cna-v11", 3..=3), ("cna-v10_time", 3..=3), ("cna-v15_10ms", 4..=5)] {
+        let found = times_over(name);
+        assert!(times.contains(&found), "{name}: {found}");
     }
 }

@@ -110,33 +110,35 @@ fn small_thresholds(lock: &AnyLock) -> RunReport {
 /// A lock of the registry, and what its run comes to: digest, events, operations.
 type Golden = (&'static str, &'static str, u64, u64);
 
-/// The threshold is set in these runs, so `cna-v15_10ms` has the history of `cna-v15`. No head of them needs what
-/// `cna-v10_posted` forgets, so it has that of `cna`.
+/// The threshold is set in these runs, so `cna-v15_10ms` has the history of `cna-v15`. No head of them needs what `cna`
+/// forgets, so it has that of `cna-v10_as_described`.
 const GOLDEN: &[Golden] = &[
     ("qspinlock", "28c9723d9f4983415eab2956a1dd2035", 62769, 2066),
     ("resilient", "52142e1cb6dacf225f97346e911813d0", 100201, 2102),
     ("resilient-in_programs", "f1a8da62ece7f17b75c3b09aa4d82f22", 116418, 2256),
     ("cna", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
-    ("cna-v10_time", "6afb346b169a4b8c40956646e411cc20", 105605, 2560),
-    ("cna-v10_limited", "a6b4390339b0159cd54bf4d948cf28f8", 65896, 1630),
-    ("cna-v10_posted", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
-    ("cna-v11", "2b0c5f4dfdf41df2c3d1cfc5e5839847", 74840, 1514),
+    ("cna-v10_time", "3f63aa2570cf2cf693f4bc01375dd273", 60826, 1371),
+    ("cna-v10_limited", "d765bd2f3fb459e70ee1ad55ecc623c0", 49654, 1146),
+    ("cna-v10_as_described", "5c17e32be450d99ea6aece30c4a669ae", 85530, 1995),
+    ("cna-v10_no_threshold", "1cf38a1242a3ca2db2bfa5d1506b2101", 232429, 6789),
+    ("cna-v10_culling", "d4a628af09a1d76376573b40fc3d47a5", 73347, 1399),
+    ("cna-v11", "13dbdb19e474a79834040ded22961143", 73959, 1459),
     ("cna-v15", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
-    ("cna-v13", "e4bda6f1927a10f5261d10238e12b8d5", 67575, 1832),
+    ("cna-v13", "4032e949e5a2168bf469d0e46d4cdd61", 66613, 1796),
     ("cna-v15_unreduced", "58728167ce3f6b602935ad951295f93a", 81322, 2188),
     ("cna-v15_10ms", "85a183957fd714abf0b3cfec9b25a5b5", 67348, 1847),
     ("two-level", "d5770198d6d02ab9fdbb8db2f5f748e3", 116232, 2019),
     ("hq", "74d9f5726e0becdea47f6533d50949c7", 62435, 2051),
     ("hq-bounded", "adf3dc7ef25c3e2f91efbeeb8b0e9b7a", 174191, 5270),
-    ("park", "7c321c83994b200b62e71c4208f2177c", 92409, 1220),
-    ("park-full_spin", "44fa388eedfe691fc61f5f2c2e9ab547", 59825, 1240),
-    ("park-steal-full_spin", "23ed4b62f812b9ea50afcd52c661319e", 62759, 1302),
-    ("park-steal", "0a4024a46b3851b411185c4039c7fad0", 95054, 1297),
-    ("hybrid", "9b504feb99b2fcf63d6170bd75a28db0", 91668, 1217),
-    ("hybrid-bounded", "25a417a2ac629eaee68df021de00d2a9", 194149, 10199),
-    ("cna-park", "2f0d8212fad8a9229b466c8dc366dfa8", 122913, 1537),
-    ("cna-hybrid", "b3bb566f37f7459e0f929f046a50cb90", 141150, 3326),
-    ("cna-hybrid-bounded", "dc12570f32bb747e92f200f605864760", 301808, 16202),
+    ("park", "21206e0f6a93fb03444bbb07852cd9c9", 100235, 1267),
+    ("park-full_spin", "d34efa082a3c0f6283071ea1501e4fd2", 62374, 1241),
+    ("park-steal-full_spin", "2c61aa0e1e628c9a1683ef27a9108c05", 82441, 1640),
+    ("park-steal", "4550691020d990b9a5eb6682971ab0e2", 114767, 1549),
+    ("hybrid", "5e35973cfddb63d664f0fd4cb4926859", 93850, 1104),
+    ("hybrid-bounded", "9296984de49cdee3b00567c16de9f8ce", 223511, 10158),
+    ("cna-park", "32f0669caa81b6810878641404a20971", 130804, 1545),
+    ("cna-hybrid", "543a6abb73598b37bb686085ba6e54e7", 165233, 3205),
+    ("cna-hybrid-bounded", "b76958c3c801dbffdbfa2fc4be7ab37d", 395019, 15858),
     ("mutex", "7ece1770180942a43d2fc29aaa6f4f62", 53593, 3446),
     ("cna-mutex", "57a57c35e9baa2ab36e51368f839895f", 112577, 6412),
     ("fair-mutex", "c031a2b8a7f82484787dfab3bf569f25", 56172, 3407),
@@ -187,7 +189,10 @@ fn the_golden_runs_of_the_registry_have_their_digests() {
         // This mutex puts its spinners in that order, but its bound is another one.
         let is_cna = is_by_node && !is_hq || lock.type_id == TypeId::of::<RawCnaMutex<Sim>>();
         for event in [Event::cna_set_aside, Event::cna_flush, Event::cna_flush_threshold] {
-            assert_eq!(report.count_of(event) > 0, is_cna, "{name}: {}", event.name());
+            // Nothing ever empties the secondary queue of this one.
+            let is_counted =
+                is_cna || name == "cna-v10_no_threshold" && event == Event::cna_set_aside;
+            assert_eq!(report.count_of(event) > 0, is_counted, "{name}: {}", event.name());
         }
         // The queue is never empty here, so that of `hq`, which has runs of its own in `hq.rs`, stays the only one.
         assert_eq!(report.count_of(Event::hq_mode_on), u64::from(is_bounded), "{name}");

@@ -4,7 +4,10 @@ use crate::machines::{machine, quiet};
 use crate::programs::hold;
 use lockwright_core::events::Event;
 use lockwright_sim::any_lock::AnyLock;
-use lockwright_sim::{Arena, Config, RunReport, Simulation, thread};
+use lockwright_sim::machine::Machine;
+use lockwright_sim::{
+    Arena, Config, RunReport, ScheduledKind, Scheduling, Simulation, StartState, thread,
+};
 use std::cell::RefCell;
 
 /// How long the owner has the lock: much longer than the head of the queue spins before it sleeps.
@@ -104,8 +107,8 @@ fn the_waits_of_the_head_are_counted_as_in_the_kernel() {
         let count = |event| report.count_of(event);
         (count(Event::pv_wait_head), count(Event::pv_wait_again), count(Event::pv_kick_unlock))
     };
-    // Nobody robs this head.
-    assert_eq!(waits("park"), (1, 0, 1));
+    // No thread robs this head. Number 2 halts behind it at its first look, so it is kicked, too.
+    assert_eq!(waits("park"), (1, 0, 2));
     for name in ["park-steal", "hybrid"] {
         let (head, again, kicks) = waits(name);
         assert!(head > 5, "{name} has spun {head} times as long as it spins before it sleeps");
@@ -115,4 +118,121 @@ fn the_waits_of_the_head_are_counted_as_in_the_kernel() {
     let (head, again, kicks) = waits("hybrid-bounded");
     assert!(head > 1, "{head}");
     assert_eq!((again, kicks), (head - 1, head));
+}
+
+/// The events that tell the rules of the halts and kicks apart.
+fn counts(report: &RunReport) -> [u64; 7] {
+    [
+        Event::pv_wait_node,
+        Event::pv_wait_early,
+        Event::pv_wait_head,
+        Event::pv_wait_again,
+        Event::pv_hash_hops,
+        Event::pv_kick_unlock,
+        Event::pv_lock_stealing,
+    ]
+    .map(|event| report.count_of(event))
+}
+
+/// Runs threads, each on a CPU of its own: when it comes for the lock, and then for how long it has the lock, each
+/// time. Returns the order in which they get it.
+fn taking_turns(name: &str, threads: &'static [(u64, &'static [u64])]) -> (Vec<u32>, RunReport) {
+    taking_turns_on(&quiet(machine(1, 4, 1)), name, threads)
+}
+
+fn taking_turns_on(
+    machine: &Machine,
+    name: &str,
+    threads: &'static [(u64, &'static [u64])],
+) -> (Vec<u32>, RunReport) {
+    let order = RefCell::new(Vec::new());
+    let mut arena = Arena::default();
+    let mut simulation = Simulation::new(machine, &mut arena, 1, Config::default());
+    let lock = (AnyLock::named(name).alloc)(&mut simulation);
+    let order = &order;
+    for (number, (comes_ns, hold_ns)) in (0..).zip(threads) {
+        simulation.spawn(number, move || {
+            thread::work_ns(*comes_ns);
+            for hold_ns in *hold_ns {
+                hold(lock, || {
+                    order.borrow_mut().push(number);
+                    thread::work_ns(*hold_ns);
+                });
+            }
+        });
+    }
+    let report = simulation.run();
+    assert_eq!(report.failures, [], "{name}");
+    (order.take(), report)
+}
+
+/// A waiter asks about its predecessor at its first look. So a queue of waiters halts at once behind one that halts.
+/// A wake-up takes less time here than 256 looks: who asks later finds the head awake.
+#[test]
+fn waiters_behind_a_sleeping_head_halt_at_their_first_look() {
+    const THREADS: &[(u64, &[u64])] =
+        &[(0, &[HELD_NS]), (10_000, &[100]), (HELD_NS - 300, &[100]), (HELD_NS - 200, &[100])];
+    let mut machine = quiet(machine(1, 4, 1));
+    (machine.costs.wake_call_ns, machine.costs.wake_latency_ns) = (50.0, 50.0);
+    for (name, halts) in [("park", 2), ("park-steal", 2), ("park-full_spin", 0)] {
+        let (order, report) = taking_turns_on(&machine, name, THREADS);
+        assert_eq!(order, [0, 1, 2, 3], "{name}");
+        let [node, early, head, again, ..] = counts(&report);
+        assert_eq!([node, early, head, again], [halts, halts, 1, 0], "{name}");
+    }
+}
+
+/// A release does not write the state of the head that it kicks. Until the head itself runs, a waiter that comes
+/// behind it sees that it does not run, and halts.
+#[test]
+fn a_waiter_behind_a_head_that_was_kicked_and_does_not_run_yet_halts() {
+    const THREADS: &[(u64, &[u64])] =
+        &[(0, &[HELD_NS]), (10_000, &[100]), (HELD_NS + 1_000, &[100])];
+    let (order, report) = taking_turns("park", THREADS);
+    assert_eq!(order, [0, 1, 2]);
+    assert_eq!(counts(&report)[..2], [1, 1]);
+}
+
+/// Number 1 sleeps as the head, number 2 behind it. Number 1 takes the lock, grants number 2, which sleeps, and comes
+/// again when it has released the lock: it steals. Number 2 has no entry then, and makes none. So there are two
+/// entries and two kicks, and the rest of its wait counts.
+#[test]
+fn a_head_that_was_granted_asleep_and_robbed_makes_no_second_entry() {
+    const THREADS: &[(u64, &[u64])] =
+        &[(0, &[HELD_NS]), (10_000, &[1_000, HELD_NS]), (COMES_NS, &[100])];
+    let (order, report) = taking_turns("park-steal", THREADS);
+    assert_eq!(order, [0, 1, 1, 2]);
+    let [node, early, head, again, hops, kicks, stealing] = counts(&report);
+    assert_eq!([node, early, hops, kicks, stealing], [1, 1, 2, 2, 1]);
+    assert!(head > 2, "number 2 waits again and again: {head}");
+    // One wait of number 1, and the first one of number 2.
+    assert_eq!(again, head - 2);
+}
+
+/// Five vCPUs share three CPUs in turns of 10 us. The run is so short that no waiter spins for as long as it may, so
+/// none says that it halts before another one has halted early. A waiter halts because the hypervisor tells that the
+/// vCPU in front of it does not run, or not at all.
+#[test]
+fn a_waiter_halts_behind_one_whose_cpu_does_not_run() {
+    for (name, is_told) in [("park-steal", true), ("hybrid", true), ("park-steal-full_spin", false)]
+    {
+        let mut machine = quiet(machine(1, 3, 1));
+        let scheduler = machine.scheduler.as_mut().expect("it has one");
+        (scheduler.slice_ns, scheduler.wake_granularity_ns) = (10_000.0, 2_000.0);
+        let kind = ScheduledKind::Guest { virtual_numa: false };
+        let scheduling = Some(Scheduling { kind, start: StartState::Running });
+        let mut arena = Arena::default();
+        let mut simulation =
+            Simulation::new(&machine, &mut arena, 1, Config { scheduling, ..Config::default() });
+        let lock = (AnyLock::named(name).alloc)(&mut simulation);
+        for comes_ns in [0, 200, 400, 600, 800] {
+            simulation.spawn_scheduled(move || {
+                thread::work_ns(comes_ns);
+                hold(lock, || thread::work_ns(10_000));
+            });
+        }
+        let report = simulation.run();
+        assert_eq!(report.failures, [], "{name}");
+        assert_eq!(report.count_of(Event::pv_wait_early) > 0, is_told, "{name}");
+    }
 }

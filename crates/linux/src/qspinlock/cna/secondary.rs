@@ -1,16 +1,29 @@
 //! The secondary queue: circular, known by its tail.
 
 use super::super::Grant;
-use super::{CnaPolicy, Numa, Threshold, Turn};
 use crate::events::Event;
 use crate::platform::Atomic;
-use crate::queue::{NodeId, QNode, QueuePlatform, link_to, named, node};
+use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
 use core::sync::atomic::Ordering::Relaxed;
 
-impl Turn {
-    /// Moves the waiters behind the head, up to and including `last`, to the end of the secondary queue, in order.
+/// The secondary queue of a head, by its tail; `None` if it is empty.
+#[derive(Clone, Copy)]
+pub(super) struct Secondary(pub(super) Option<NodeId>);
+
+impl Secondary {
+    /// Returns the queue that comes with a grant of this value.
+    pub(super) fn of_grant(granted: u32) -> Self {
+        Self(linked(granted >> 16))
+    }
+    pub(super) fn is_empty(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Moves the waiters behind the head `me`, up to and including `last`, to the end of the queue, in order.
     /// `new_next` is linked behind `last`, so no other thread writes the link of `last`.
-    pub(super) fn set_aside<P: QueuePlatform, C: CnaPolicy>(
+    #[doc(alias = "cna_splice_next")]
+    #[doc(alias = "cna_splice_tail")]
+    pub(super) fn append<P: QueuePlatform>(
         &mut self,
         me: &QNode<P>,
         last: NodeId,
@@ -20,13 +33,8 @@ impl Turn {
         let first = me.next.load(Relaxed);
         // ordering: Relaxed; only this head reads it.
         me.next.store(link_to(new_next), Relaxed);
-        let close_with = match self.secondary {
-            None => {
-                if matches!(C::THRESHOLD, Threshold::Time { .. }) {
-                    self.since_ns = P::now_ns();
-                }
-                first
-            }
+        let close_with = match self.0 {
+            None => first,
             Some(tail) => {
                 let tail = node::<P>(tail);
                 // ordering: Relaxed; written by this head or an earlier one, Q3.
@@ -38,42 +46,21 @@ impl Turn {
         };
         // ordering: Relaxed; only heads read it, Q3.
         node::<P>(last).next.store(close_with, Relaxed);
-        self.secondary = Some(last);
-        P::count_many(Event::cna_set_aside, self.passed.into());
-        self.passed = 0;
+        self.0 = Some(last);
     }
 
-    /// Grants `next` together with the secondary queue whose tail is `tail`.
-    pub(super) fn hand_over<P: QueuePlatform, C: CnaPolicy>(
-        &self,
-        me: &QNode<P>,
-        tail: NodeId,
-        next: NodeId,
-    ) -> Grant {
-        let new_head = node::<P>(next);
-        match C::THRESHOLD {
-            Threshold::Handoffs { .. } => {
-                // ordering: Relaxed; written by the last head before it granted, Q3.
-                let handoffs = me.intra_count.load(Relaxed).saturating_add(1);
-                // ordering: Relaxed; published by the grant, Q3.
-                new_head.intra_count.store(handoffs, Relaxed);
-            }
-            // ordering: Relaxed; published by the grant, Q3.
-            Threshold::Time { .. } => new_head.since_ns.store(self.since_ns, Relaxed),
+    /// Grants `next` together with this queue.
+    pub(super) fn grant_with(self, next: NodeId) -> Grant {
+        match self.0 {
+            Some(tail) => Grant { to: next, value: link_to(tail) << 16 },
+            None => Grant::plain(next),
         }
-        if C::INHERITS {
-            let numa = Numa::of(new_head);
-            if numa.stands_for != self.prefers {
-                let inherited = Numa { stands_for: self.prefers, ..numa };
-                // ordering: Relaxed; published by the grant, Q3.
-                new_head.numa.store(inherited.bits(), Relaxed);
-            }
-        }
-        Grant { to: next, value: link_to(tail) << 16 }
     }
 
-    /// Puts the secondary queue in front of `next` and grants its head. After that no waiter is set aside.
-    pub(super) fn put_in_front<P: QueuePlatform>(&self, tail: NodeId, next: NodeId) -> Grant {
+    /// Puts the queue in front of `next` and grants its head. If the queue is empty, grants `next`.
+    #[doc(alias = "cna_splice_head")]
+    pub(super) fn put_in_front<P: QueuePlatform>(self, next: NodeId) -> Grant {
+        let Some(tail) = self.0 else { return Grant::plain(next) };
         let tail = node::<P>(tail);
         // ordering: Relaxed; written by this head or an earlier one, Q3.
         let head = tail.next.load(Relaxed);

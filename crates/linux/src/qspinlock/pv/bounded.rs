@@ -20,14 +20,16 @@
 //! CPU whenever it is woken waits for `n + 1` times [`UNFAIR_NS`], two sections and two wake-ups at most. A waiter that
 //! does not get a CPU may be passed every 50 us until it does.
 
-use super::policy::{HybridBounded, PvPlatform};
+use super::hash;
+use super::policy::{HASHED, HybridBounded, PvPlatform, RUNNING};
 use super::rules::Rules;
+use super::wait::{count_wait, sleep_while};
 use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::reservation::{self, RESERVED_HALF};
 use crate::qspinlock::{Word, word};
-use crate::queue::{Patience, QNode, UNTIL_OVER, look_for_grant, wait_for_link};
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use crate::queue::{NodeId, Patience, QNode, UNTIL_OVER, look_for_grant, node, wait_for_link};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// The time for which the head of the queue competes before it reserves the lock. It is some fifty wake-ups,
 /// so that reserving costs little of the throughput, although it makes all other threads sleep.
@@ -35,10 +37,7 @@ const UNFAIR_NS: u64 = 500_000;
 
 impl Rules for HybridBounded {
     const STEALS: bool = true;
-    const SLEEPS_ONCE: bool = false;
     const UNFAIR_NS: u64 = UNFAIR_NS;
-    /// The time of its first attempt as the head, in nanoseconds.
-    type Head = Option<u64>;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let mut patience = Patience::<P>::long();
@@ -74,15 +73,79 @@ impl Rules for HybridBounded {
         look_for_grant(me, UNTIL_OVER, is_over)
     }
 
-    fn try_as_head<P: PvPlatform>(word: &P::Word, since_ns: &mut Option<u64>) -> bool {
-        let now_ns = P::now_ns();
-        let waits_ns = now_ns.saturating_sub(*since_ns.get_or_insert(now_ns));
-        waits_ns < UNFAIR_NS && compete::<P>(word) || waits_ns >= UNFAIR_NS && reserve::<P>(word)
+    /// The head may be robbed, and then it sleeps again. So it makes several entries, one after another, and the owner
+    /// that takes one out says so in the state.
+    fn take_as_head<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) {
+        let since_ns = P::now_ns();
+        let mut has_slept = false;
+        while !spin_as_head::<P>(word, since_ns) {
+            // ordering: Acquire; K4.
+            if me.state.load(Acquire) != HASHED {
+                match make_slow(word, id, me) {
+                    Slow::WasHeld => {}
+                    Slow::WasFree => return,
+                    Slow::BeingReleased => continue,
+                }
+            }
+            count_wait::<P>(has_slept);
+            has_slept = true;
+            // ordering: Relaxed; acquired with the kick, K2.
+            sleep_while(me, || me.state.load(Relaxed) == HASHED);
+        }
+    }
+    fn entry_is_gone<P: PvPlatform>(id: NodeId) {
+        // hashed -> running. The node is its waiter's as long as the lock is ours.
+        // ordering: Release; K4.
+        node::<P>(id).state.store(RUNNING, Release);
     }
 
     fn wait_for_link<P: PvPlatform>(me: &QNode<P>) {
         wait_for_link(me);
     }
+}
+
+/// Competes for the lock, or reserves it, as the head that has waited since `since_ns`. Returns `true` if it has it.
+fn spin_as_head<P: PvPlatform>(word: &P::Word, since_ns: u64) -> bool {
+    let waits_ns = P::now_ns().saturating_sub(since_ns);
+    waits_ns < UNFAIR_NS && compete::<P>(word) || waits_ns >= UNFAIR_NS && reserve::<P>(word)
+}
+
+/// The state in which the head found the lock when it made the lock slow.
+enum Slow {
+    /// A thread owned it, and will kick.
+    WasHeld,
+    /// It was free, and is ours now.
+    WasFree,
+    /// Its owner has taken out our last entry and is about to release the lock. The owner will not see another entry,
+    /// so there is none.
+    BeingReleased,
+}
+
+/// Makes the owner kick us when it releases the lock.
+#[cold]
+fn make_slow<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
+    // running -> hashed. This comes before the byte: after the byte the owner may turn the state back.
+    // ordering: Relaxed; published by K3.
+    me.state.store(HASHED, Relaxed);
+    hash::insert::<P>(word, id);
+    // (n,*,*) -> (n,*,3)
+    // ordering: AcqRel; K3, and Q4 if no thread holds it.
+    let was = match word.swap_byte0(word::SLOW, AcqRel) {
+        word::LOCKED => return Slow::WasHeld,
+        0 => {
+            // (n,*,3) -> (n,0,1)
+            // ordering: Relaxed; no other thread touches the half while it is slow and no thread holds the lock.
+            word.store_half0(word::LOCKED_HALF, Relaxed);
+            Slow::WasFree
+        }
+        // (n,*,3) as before: the owner will overwrite it.
+        _ => Slow::BeingReleased,
+    };
+    hash::remove::<P>(word, |entered| entered == id);
+    // hashed -> running
+    // ordering: Relaxed; no other thread writes it while there is no entry.
+    me.state.store(RUNNING, Relaxed);
+    was
 }
 
 /// Takes a lock that is free and not reserved.

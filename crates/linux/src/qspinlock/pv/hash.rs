@@ -44,6 +44,7 @@ fn places<P: PvPlatform>(name: u64) -> impl Iterator<Item = usize> + Clone {
 }
 
 /// Enters `id` as the waiter that sleeps for the lock with this word.
+#[doc(alias = "pv_hash")]
 pub(super) fn insert<P: PvPlatform>(word: &P::Word, id: NodeId) {
     let name = P::lock_name(core::ptr::from_ref(word).cast());
     debug_assert!(name != 0 && name >> NAME_BITS == 0, "qspinlock: a lock without a name");
@@ -60,6 +61,7 @@ pub(super) fn insert<P: PvPlatform>(word: &P::Word, id: NodeId) {
 }
 
 /// Takes out the entry of the lock with this word, if `may_go` is true of its waiter. Returns that waiter.
+#[doc(alias = "pv_unhash")]
 pub(super) fn remove<P: PvPlatform>(
     word: &P::Word,
     may_go: impl Fn(NodeId) -> bool,

@@ -12,6 +12,7 @@ pub use policy::{
 };
 
 use super::{LOCKED, SLOW, Waiting, Word};
+use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
 use crate::queue::{NodeId, QNode, node};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -42,7 +43,7 @@ macro_rules! waiting {
                 // ordering: Relaxed; published by Q1 and Q2.
                 me.state.store(RUNNING, Relaxed);
             }
-            fn wait_node(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+            fn wait_node(me: &QNode<P>, prev: NodeId) -> u32 {
                 wait::wait_in_queue::<P, $policy>(me, prev)
             }
             fn wait_for_lock(
@@ -54,7 +55,10 @@ macro_rules! waiting {
                 // The work that can be done while the lock is busy is done before the wait, which may be a sleep.
                 // ordering: Relaxed; only a hint.
                 while steps && Word::from_bits(word.load(Relaxed)).is_locked() && step() {}
-                wait::take_as_head::<P, $policy>(word, id, me)
+                P::count(Event::lock_slowpath);
+                <$policy as Rules>::take_as_head::<P>(word, id, me);
+                // ordering: Relaxed; the lock is ours, and of the queue only its end matters.
+                Word::from_bits(word.load(Relaxed))
             }
             #[inline]
             fn take(_word: &P::Word) {}
@@ -71,7 +75,7 @@ macro_rules! waiting {
                 // (*,*,1) -> (*,*,0)
                 // ordering: Release; Q4. On failure Acquire; K3.
                 if word.compare_exchange_byte0(LOCKED, 0, Release, Acquire).is_err() {
-                    unlock_slowpath::<P>(word);
+                    unlock_slowpath::<P, $policy>(word);
                 }
             }
             fn word_is_legal(word: Word) -> bool {
@@ -94,6 +98,7 @@ waiting! {
 
 /// Makes sure that `id` wakes up, which the owner has granted. It wakes up when the lock is released, not now.
 #[inline]
+#[doc(alias = "pv_kick_node")]
 fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     let granted = node::<P>(id);
     // ordering: full barrier; K1.
@@ -102,17 +107,18 @@ fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     // ordering: Relaxed; published by the barrier, K1 and K5. On failure Relaxed: the waiter is awake
     // and will find the grant.
     if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
-        hash::insert::<P>(word, id);
         // (n,0,1) -> (n,0,3)
         // ordering: Relaxed; the owner reads it in its release. If another thread releases the lock, the owner has
         // ordered that thread after itself by its own means.
         word.store_byte0(SLOW, Relaxed);
+        hash::insert::<P>(word, id);
     }
 }
 
 /// Releases the lock and wakes the head of the queue.
 #[cold]
-fn unlock_slowpath<P: PvPlatform>(word: &P::Word) {
+#[doc(alias = "__pv_queued_spin_unlock_slowpath")]
+fn unlock_slowpath<P: PvPlatform, R: Rules>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
     let sleeper = hash::remove::<P>(word, |_| true);
     debug_assert!(
@@ -120,9 +126,7 @@ fn unlock_slowpath<P: PvPlatform>(word: &P::Word) {
         "qspinlock: no thread sleeps for a slow lock"
     );
     if let Some(id) = sleeper {
-        // hashed -> running. The node is its waiter's as long as the lock is ours.
-        // ordering: Release; K4.
-        node::<P>(id).state.store(RUNNING, Release);
+        R::entry_is_gone::<P>(id);
     }
     // (n,*,3) -> (n,*,0)
     // ordering: Release; Q4.

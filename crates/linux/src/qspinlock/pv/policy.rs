@@ -11,40 +11,39 @@ impl<P: QueuePlatform + SchedulerHints + Sleeping + LockHash> PvPlatform for P {
 pub(super) const RUNNING: u32 = 0;
 /// The waiter sleeps, or is about to, and is not the head of the queue.
 pub(super) const HALTED: u32 = 1;
-/// The waiter is the head of the queue, and has an entry in the hash or will have one before the
-/// owner releases the lock.
+/// The waiter is the head of the queue, and sleeps, is about to, or was kicked and does not run yet.
 pub(super) const HASHED: u32 = 2;
 
-/// The paravirtual queued spinlock without lock stealing. Waiters spin for a while and then sleep. No thread passes
-/// them.
+/// [`StealOnce`] without lock stealing: no thread passes a waiter. No kernel had this lock; it is for more threads than
+/// CPUs, where fairness is worth a wake-up per acquisition.
 ///
-/// For more threads than CPUs, where fairness is worth a wake-up per acquisition. Fairness bound: that of the
-/// succession.
+/// Fairness bound: that of the succession.
 pub struct Park;
 
-/// [`Park`] as it was at first (until December 2015): a waiter spins for as long as it may, also behind a waiter that
-/// sleeps.
+/// The paravirtual queued spinlock of Linux 4.4. A waiter spins for as long as it may, also behind a waiter that
+/// sleeps. No thread passes it.
 ///
 /// Fairness bound: as [`Park`].
 pub struct ParkFullSpin;
 
-/// [`ParkFullSpin`] with the first of the two changes of December 2015: each newcomer tries once to steal the lock.
-/// With the second change, by which a waiter sleeps early behind one that does not run, it is [`StealOnce`].
+/// [`StealOnce`] whose waiters do not ask if their predecessor runs. It separates the two changes of December 2015,
+/// which came together: limited stealing, and halting early.
 ///
 /// Fairness bound: as [`StealOnce`].
 pub struct StealOnceFullSpin;
 
-/// The paravirtual queued spinlock as it was before it became hybrid (December 2015 to November 2017): each newcomer
-/// tries once to steal the lock, then it queues. The head of the queue is pending while it spins, which stops them.
+/// The paravirtual queued spinlock of Linux 4.11 to 4.14, before it became hybrid: each newcomer tries once to steal
+/// the lock, then it queues. The head of the queue is pending while it spins, which stops them. A waiter halts early
+/// behind a waiter that halts, and behind one whose CPU the hypervisor does not run.
 ///
 /// Fairness bound: none. While the head of the queue sleeps, each newcomer that finds the lock free passes it.
 pub struct StealOnce;
 
-/// The hybrid paravirtual queued spinlock, by the kernel's rules: *queued mode* while the head of
-/// the queue spins, *unfair mode* while it sleeps.
+/// The hybrid paravirtual queued spinlock, as posted in November 2017 (Linux 4.15 to 5.3): *queued mode* while the head
+/// of the queue spins, *unfair mode* while it sleeps.
 ///
 /// Fairness bound: none while the head of the queue sleeps. Once it is awake, only threads that saw the lock free
-/// before can pass it.
+/// before, or between two of its budgets, can pass it.
 pub struct Hybrid;
 
 /// [`Hybrid`] for programs, where a spinner costs another thread's time. Spinning is bounded by time and by the number

@@ -1,10 +1,11 @@
 //! The rules in which the policies that sleep differ.
 
 use super::policy::{Hybrid, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin};
+use super::wait;
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Budget, LockWordOps};
 use crate::qspinlock::{Word, word};
-use crate::queue::QNode;
+use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The number of looks of a waiter before it sleeps.
@@ -15,39 +16,50 @@ const LOOKS_PER_PREDECESSOR: u32 = 256;
 pub(super) const PENDING_BYTE: u8 = 1;
 
 /// The rules of one policy.
-pub(super) trait Rules: Send + Sync + 'static {
+pub(super) trait Rules: Send + Sync + Sized + 'static {
     /// True if a newcomer may take a free lock in front of the queue.
     const STEALS: bool;
-    /// True if a waiter stops spinning early when it sees that its predecessor does not run.
-    const WATCHES_PREDECESSOR: bool = true;
-    /// True if the head of the queue, once it was woken, spins until it has the lock.
-    const SLEEPS_ONCE: bool = true;
+    /// True if a waiter stops spinning when its predecessor says in its node that it does not run.
+    const ASKS_STATE: bool = true;
+    /// True if a waiter stops spinning when the hypervisor says that the CPU of its predecessor does not run.
+    const ASKS_HYPERVISOR: bool = false;
+    /// True if the head of the queue says in its node whether it runs.
+    const SAYS_STATE_AS_HEAD: bool = true;
+    /// True if the head makes the lock slow by an exchange, and owns it if it was free. False if it does so by a
+    /// compare-exchange, and takes a free lock as usual.
+    const EXCHANGES_FOR_SLOW: bool = true;
     /// The time for which the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
     const UNFAIR_NS: u64 = 0;
-    /// The state of the head while it waits.
-    type Head: Default;
 
     /// Competes for the lock before it queues. Returns `true` if it has it.
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let _ = word;
         false
     }
-    /// Spins as a waiter that is not the head, until it is granted. Returns the granted value if it was. If the policy
-    /// watches the predecessor, the waiter asks now and then if that one has stopped running, and if so gives up.
+    /// Spins as a waiter that is not the head, until it is granted. Returns the granted value if it was. At the first
+    /// look, and then every 256 looks, the waiter asks if its predecessor has stopped running, and if so gives up.
     fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
         mut prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
-        let bound = Bound { budget: Budget::Looks(SPIN_LOOKS), stop_every: LOOKS_PER_PREDECESSOR };
-        let is_over = || Self::WATCHES_PREDECESSOR && prev_has_stopped();
         // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, is_over)
+        match me.locked.load(Acquire) {
+            0 if prev_has_stopped() => return Err(0),
+            0 => {}
+            granted => return Ok(granted),
+        }
+        let budget = Budget::Looks(SPIN_LOOKS - 1);
+        let bound = Bound { budget, stop_every: LOOKS_PER_PREDECESSOR };
+        // ordering: Acquire; Q3.
+        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
     }
-    /// Competes for the lock as the head of the queue, for as long as the head spins. Returns `true` if it
-    /// has it.
-    fn try_as_head<P: PvPlatform>(word: &P::Word, head: &mut Self::Head) -> bool {
-        let _ = head;
-        spin_as_head::<P, Self>(word, Bound::looks(SPIN_LOOKS))
+    /// Waits for the lock as the head of the queue, and takes it.
+    fn take_as_head<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) {
+        wait::take_as_head::<P, Self>(word, id, me);
+    }
+    /// Notes that the owner has taken the entry of `id` out of the hash, and is about to release the lock.
+    fn entry_is_gone<P: PvPlatform>(id: NodeId) {
+        let _ = id;
     }
     /// Waits, as the owner, until the next waiter has linked itself.
     fn wait_for_link<P: PvPlatform>(me: &QNode<P>) {
@@ -58,18 +70,19 @@ pub(super) trait Rules: Send + Sync + 'static {
 
 impl Rules for Park {
     const STEALS: bool = false;
-    type Head = ();
+    const ASKS_HYPERVISOR: bool = true;
 }
 
 impl Rules for ParkFullSpin {
     const STEALS: bool = false;
-    const WATCHES_PREDECESSOR: bool = false;
-    type Head = ();
+    const ASKS_STATE: bool = false;
+    const SAYS_STATE_AS_HEAD: bool = false;
+    const EXCHANGES_FOR_SLOW: bool = false;
 }
 
 impl Rules for StealOnce {
     const STEALS: bool = true;
-    type Head = ();
+    const ASKS_HYPERVISOR: bool = true;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         steal_once::<P>(word)
@@ -78,8 +91,7 @@ impl Rules for StealOnce {
 
 impl Rules for StealOnceFullSpin {
     const STEALS: bool = true;
-    const WATCHES_PREDECESSOR: bool = false;
-    type Head = ();
+    const ASKS_STATE: bool = false;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         steal_once::<P>(word)
@@ -88,7 +100,7 @@ impl Rules for StealOnceFullSpin {
 
 impl Rules for Hybrid {
     const STEALS: bool = true;
-    type Head = ();
+    const ASKS_HYPERVISOR: bool = true;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
         let must_queue = |seen: Word| seen.tail().bits() == 0 || seen.is_pending();
@@ -110,6 +122,7 @@ impl Rules for Hybrid {
 }
 
 /// Takes the lock in front of the queue, if it is free now and the head of the queue does not spin.
+#[doc(alias = "pv_queued_spin_steal_lock")]
 fn steal_once<P: PvPlatform>(word: &P::Word) -> bool {
     // ordering: Relaxed; only a hint, re-checked by `try_steal`.
     Word::from_bits(word.load(Relaxed)).is_free_for_head() && try_steal::<P>(word)
@@ -127,8 +140,12 @@ fn try_steal<P: PvPlatform>(word: &P::Word) -> bool {
     is_ours
 }
 
-/// Spins for the lock as the head of the queue, up to `bound`. Meanwhile newcomers do not steal.
-fn spin_as_head<P: PvPlatform, R: Rules + ?Sized>(word: &P::Word, bound: Bound) -> bool {
+/// Spins for the lock as the head of the queue. Meanwhile newcomers do not steal. Returns `true` if it has the lock.
+#[doc(alias = "set_pending")]
+#[doc(alias = "clear_pending")]
+#[doc(alias = "trylock_clear_pending")]
+pub(super) fn spin_as_head<P: PvPlatform, R: Rules>(word: &P::Word) -> bool {
+    let bound = Bound::looks(SPIN_LOOKS);
     let mut waiting = 0;
     if R::STEALS {
         // (n,0,*) -> (n,1,*)

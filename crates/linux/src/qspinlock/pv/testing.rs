@@ -1,6 +1,7 @@
 //! Waiters without a thread that sleep; see [`testing`](crate::qspinlock::testing) of the queued spinlock.
 
 use super::policy::{HALTED, HASHED, RUNNING};
+use super::wait::KICKED;
 use super::{PvPlatform, hash};
 use crate::platform::{Atomic, LockWordOps};
 use crate::qspinlock::{QSpinlock, SLOW, Succession, Waiting};
@@ -30,6 +31,7 @@ pub unsafe fn put_to_sleep<P: PvPlatform, S: Succession<P>, W: Waiting<P>>(
 /// Returns `true` if no thread has to kick an absent waiter: it is awake, or was kicked. Only the thread that has
 /// kicked it can be sure to see that.
 pub fn is_awake<P: PvPlatform>(id: NodeId) -> bool {
-    // ordering: Relaxed; only a hint.
-    node::<P>(id).state.load(Relaxed) == RUNNING
+    let node = node::<P>(id);
+    // ordering: Relaxed; only hints.
+    node.state.load(Relaxed) == RUNNING || node.kick.load(Relaxed) == KICKED
 }

@@ -2,26 +2,28 @@
 
 use super::hash;
 use super::policy::{HALTED, HASHED, PvPlatform, RUNNING};
-use super::rules::Rules;
+use super::rules::{Rules, spin_as_head};
 use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
-use crate::qspinlock::{Word, word};
-use crate::queue::{NodeId, QNode};
+use crate::qspinlock::word;
+use crate::queue::{NodeId, QNode, node};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// A value of `kick`: no thread has kicked since the waiter looked.
 const NOT_KICKED: u32 = 0;
 /// A value of `kick`: a thread has kicked.
-const KICKED: u32 = 1;
+pub(super) const KICKED: u32 = 1;
 
 /// Waits behind `prev` until `me` is the head of the queue. Returns the value that it was granted.
-pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: &QNode<P>) -> u32 {
+#[doc(alias = "pv_wait_node")]
+pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: NodeId) -> u32 {
     loop {
         let mut is_early = false;
         // Another waiter may use the node `prev` by now. Then this is a bad hint and nothing worse.
         let prev_has_stopped = || {
             // ordering: Relaxed; only a hint.
-            is_early = prev.state.load(Relaxed) != RUNNING;
+            let is_asleep = || node::<P>(prev).state.load(Relaxed) != RUNNING;
+            is_early = R::ASKS_STATE && is_asleep() || R::ASKS_HYPERVISOR && !P::is_running(prev);
             is_early
         };
         if let Ok(granted) = R::spin_in_queue(me, prev_has_stopped) {
@@ -38,6 +40,7 @@ pub(super) fn wait_in_queue<P: PvPlatform, R: Rules>(me: &QNode<P>, prev: &QNode
 
 /// Sleeps until it is worth looking at the grant again.
 #[cold]
+#[doc(alias = "pv_wait")]
 fn halt<P: PvPlatform>(me: &QNode<P>, is_early: bool) {
     // running -> halted
     // ordering: Relaxed; ordered before the look by the barrier, K1.
@@ -50,97 +53,88 @@ fn halt<P: PvPlatform>(me: &QNode<P>, is_early: bool) {
         if is_early {
             P::count(Event::pv_wait_early);
         }
-        sleep_while(me, HALTED);
+        // ordering: Relaxed; acquired with the kick, K2.
+        sleep_while(me, || me.state.load(Relaxed) == HALTED);
     }
     // halted -> running. Hashed stays: the owner that granted us has made our entry, or is about to.
     // ordering: Relaxed; nothing is read through it. On failure Acquire; K5.
     let _ = me.state.compare_exchange(HALTED, RUNNING, Relaxed, Acquire);
 }
 
-/// Waits for the lock as the head of the queue, and takes it. Returns the word afterwards.
-pub(super) fn take_as_head<P: PvPlatform, R: Rules>(
-    word: &P::Word,
-    id: NodeId,
-    me: &QNode<P>,
-) -> Word {
-    P::count(Event::lock_slowpath);
-    let mut has_slept = false;
-    let mut head = R::Head::default();
-    while !R::try_as_head::<P>(word, &mut head) {
-        // ordering: Acquire; K4.
-        if me.state.load(Acquire) != HASHED {
-            if R::SLEEPS_ONCE && has_slept {
-                // The head was woken, and a thief has taken the lock since. No other thief follows. In the kernel this
-                // wait ends at once.
-                count_wait::<P>(has_slept);
-                continue;
-            }
-            match make_slow(word, id, me) {
-                Slow::WasHeld => {}
-                Slow::WasFree => break,
-                Slow::BeingReleased => continue,
+/// Waits for the lock as the head of the queue, and takes it.
+#[doc(alias = "pv_wait_head_or_lock")]
+#[doc(alias = "pv_wait_head")]
+pub(super) fn take_as_head<P: PvPlatform, R: Rules>(word: &P::Word, id: NodeId, me: &QNode<P>) {
+    // If the granter found us asleep, it has made our entry, or makes it before it releases the lock. A head has one
+    // entry at most. If it was woken and robbed, its entry is gone, and it spins until it has the lock.
+    // ordering: Relaxed; the granter wrote it before a release that `halt` has acquired, K5.
+    let mut has_entry = me.state.load(Relaxed) == HASHED;
+    for round in 0.. {
+        if R::SAYS_STATE_AS_HEAD {
+            // ordering: Relaxed; only a hint for the waiter behind.
+            me.state.store(RUNNING, Relaxed);
+        }
+        if spin_as_head::<P, R>(word) {
+            return;
+        }
+        if !has_entry {
+            match make_slow::<P, R>(word, id) {
+                0 if R::EXCHANGES_FOR_SLOW => return,
+                0 => continue,
+                _ => has_entry = true,
             }
         }
-        count_wait::<P>(has_slept);
-        has_slept = true;
-        sleep_while(me, HASHED);
+        if R::SAYS_STATE_AS_HEAD {
+            // ordering: Relaxed; only a hint for the waiter behind.
+            me.state.store(HASHED, Relaxed);
+        }
+        count_wait::<P>(round > 0);
+        // ordering: Relaxed; acquired with the kick, K2.
+        sleep_while(me, || word.load(Relaxed) as u8 == word::SLOW);
     }
-    // ordering: Relaxed; the lock is ours, and of the queue only its end matters.
-    Word::from_bits(word.load(Relaxed))
 }
 
 /// Counts that the head has used up its budget and waits for a wake-up.
-fn count_wait<P: PvPlatform>(is_again: bool) {
+pub(super) fn count_wait<P: PvPlatform>(is_again: bool) {
     P::count(Event::pv_wait_head);
     if is_again {
         P::count(Event::pv_wait_again);
     }
 }
 
-/// The state in which the head found the lock when it made the lock slow.
-enum Slow {
-    /// A thread owned it, and will kick.
-    WasHeld,
-    /// It was free, and is ours now.
-    WasFree,
-    /// Its owner has taken out our last entry and is about to release the lock. The owner will not see another entry,
-    /// so there is none.
-    BeingReleased,
-}
-
-/// Makes the owner kick us when it releases the lock.
+/// Makes an entry, so that the owner kicks us when it releases the lock. Returns the byte that was there: 0 if there is
+/// no owner, and then there is no entry.
 #[cold]
-fn make_slow<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) -> Slow {
-    // running -> hashed. This comes before the byte: after the byte the owner may turn the state back.
-    // ordering: Relaxed; published by K3.
-    me.state.store(HASHED, Relaxed);
+fn make_slow<P: PvPlatform, R: Rules>(word: &P::Word, id: NodeId) -> u8 {
     hash::insert::<P>(word, id);
-    // (n,*,*) -> (n,*,3)
-    // ordering: AcqRel; K3, and Q4 if no thread holds it.
-    let was = match word.swap_byte0(word::SLOW, AcqRel) {
-        word::LOCKED => return Slow::WasHeld,
-        0 => {
-            // (n,*,3) -> (n,0,1)
-            // ordering: Relaxed; no other thread touches the half while it is slow and no thread holds the lock.
-            word.store_half0(word::LOCKED_HALF, Relaxed);
-            Slow::WasFree
+    let before = if R::EXCHANGES_FOR_SLOW {
+        // (n,0,*) -> (n,0,3)
+        // ordering: AcqRel; K3, and Q4 if no thread holds it.
+        word.swap_byte0(word::SLOW, AcqRel)
+    } else {
+        // (n,0,1) -> (n,0,3)
+        // ordering: Release; K3. On failure Relaxed: the lock is free, and the head takes it.
+        match word.compare_exchange_byte0(word::LOCKED, word::SLOW, Release, Relaxed) {
+            Ok(before) | Err(before) => before,
         }
-        // (n,*,3) as before: the owner will overwrite it.
-        _ => Slow::BeingReleased,
     };
-    hash::remove::<P>(word, |entered| entered == id);
-    // hashed -> running
-    // ordering: Relaxed; no other thread writes it while there is no entry.
-    me.state.store(RUNNING, Relaxed);
-    was
+    if before == 0 {
+        if R::EXCHANGES_FOR_SLOW {
+            // (n,0,3) -> (n,0,1)
+            // ordering: Relaxed; no other thread touches the byte while it is slow and no thread holds the lock.
+            word.store_byte0(word::LOCKED, Relaxed);
+        }
+        hash::remove::<P>(word, |entered| entered == id);
+    }
+    before
 }
 
-/// Sleeps while the state is `state`. It may return earlier for no reason.
-fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
+/// Sleeps if `must_sleep`. It may return for no reason.
+pub(super) fn sleep_while<P: PvPlatform>(me: &QNode<P>, must_sleep: impl FnOnce() -> bool) {
     // This forgets a kick that was meant for an earlier user of the node, or that came while we were awake. The state
-    // shows what it was for.
+    // or the word shows what it was for.
     forget_kick(me);
-    if !is_still::<P>(me, state) {
+    if !must_sleep() {
         return;
     }
     P::futex_wait(&me.kick, NOT_KICKED, None);
@@ -150,14 +144,9 @@ fn sleep_while<P: PvPlatform>(me: &QNode<P>, state: u32) {
 }
 
 /// Forgets a kick: gives `kick` the value for which the waiter sleeps. Returns `true` if a thread had kicked.
-fn forget_kick<P: PvPlatform>(me: &QNode<P>) -> bool {
+pub(super) fn forget_kick<P: PvPlatform>(me: &QNode<P>) -> bool {
     // ordering: Acquire; K2.
     me.kick.swap(NOT_KICKED, Acquire) != NOT_KICKED
-}
-
-fn is_still<P: PvPlatform>(me: &QNode<P>, state: u32) -> bool {
-    // ordering: Relaxed; acquired with the kick, K2.
-    me.state.load(Relaxed) == state
 }
 
 #[cold]
@@ -186,6 +175,7 @@ fn set_kick<P: PvPlatform>(kick: &P::U32) {
 }
 
 /// Wakes the waiter with this node. Another waiter may use the node by now: then that one wakes for no reason.
+#[doc(alias = "pv_kick")]
 pub(super) fn wake<P: PvPlatform>(sleeper: &QNode<P>) {
     P::count(Event::pv_kick_unlock);
     let is_counting = P::is_counting();

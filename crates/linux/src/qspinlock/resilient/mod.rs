@@ -12,7 +12,7 @@ use super::{Fifo, Grant, QSpinlock, Spin, Waiting, Word};
 use crate::events::Event;
 use crate::held::HeldTable;
 use crate::platform::{Atomic, Cells, ConstCells, HeldLocks, LockHash};
-use crate::queue::{NodeId, QNode, QueuePlatform, node};
+use crate::queue::{NodeId, QNode, QueuePlatform};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
@@ -125,6 +125,7 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         } else if let Some(seen) = self.0.become_pending(seen) {
             return self.wait_as_pending(seen, watch);
         }
+        P::count(Event::lock_slowpath);
         let has_left = watch.may_leave() && has_left_node::<P>();
         let id = if has_left { None } else { P::claim_node() };
         let Some(id) = id else { return self.compete(watch) };
@@ -173,15 +174,14 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         watch: &mut Watch<'_, P, E>,
     ) -> Option<Result<(), AcquireError>> {
         let id = if watch.may_leave() { id.that_may_leave() } else { id };
+        count_nesting::<P>(id);
         let me = <QSpinlock<P>>::prepare(id);
         if self.0.try_lock() {
             return Some(Ok(()));
         }
-        P::count(Event::lock_slowpath);
-        count_nesting::<P>(id);
         let granted = match join::<P>(self.0.word(), id) {
             Some(_) if id.may_leave() => wait_for_grant(me, watch.deadline_ns())?,
-            Some(prev) => Spin::wait_node(me, node::<P>(prev)),
+            Some(prev) => Spin::wait_node(me, prev),
             None => Grant::PLAIN,
         };
         if granted == Grant::DISSOLVES {

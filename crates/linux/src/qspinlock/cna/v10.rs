@@ -1,0 +1,251 @@
+//! CNA v10 (April 2020): the head searches the whole queue, before it waits for the lock and once more when it has it.
+//!
+//! The turn of a head:
+//!
+//! 1. *When it becomes the head*: if the threshold is reached, it will flush. Otherwise it searches the queue for a
+//!    waiter of its node. It moves all that it has passed to the secondary queue, in one piece and in order. If it
+//!    finds no waiter, nothing moves.
+//! 2. *When it has the lock*: if it found none, it searches on from the last waiter that it has looked at.
+//! 3. *Handoff*: if it found a waiter, it grants the next one, which takes the secondary queue over. Otherwise it puts
+//!    the secondary queue in front and grants its head.
+//!
+//! | found | the secondary queue is empty | it is not empty |
+//! |---|---|---|
+//! | a waiter of the preferred node, or a prioritized one, or v10 as posted reports one although it has moved none | grant next | grant next, which takes the secondary queue over |
+//! | none up to and including this one | grant next | put the secondary queue in front, grant its head |
+//! | the threshold is reached, or CNA is switched off | grant next | the same |
+
+use super::super::succession::{clear_tail, queue_circle};
+use super::super::{Alone, Grant, Succession, Word};
+use super::numa::{Numa, behind, is_switched_on, none_if_off};
+use super::secondary::Secondary;
+use super::threshold::Threshold;
+use crate::events::Event;
+use crate::platform::Atomic;
+use crate::queue::{NodeId, QNode, QueuePlatform, linked, node};
+use crate::raw::{FairnessThreshold, Order};
+use crate::tunables::Tunable;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering;
+
+/// A search for a waiter of the preferred node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    /// The whole queue when the head becomes the head, and the rest of it once it has the lock.
+    Twice,
+    /// As `Twice`, but the second search has forgotten how many waiters the first one passed. It moves them only
+    /// together with others that it has passed itself. A waiter of the preferred node directly behind them stays where
+    /// it is, and the first waiter gets its turn, of whatever node it is.
+    TwiceForgetful,
+    /// One search, which goes on for as long as the lock is busy. Once the head has seen the lock free, it looks at no
+    /// more than this many waiters for each NUMA node of the machine.
+    Once {
+        /// The number of waiters for each node.
+        waiters_per_node: u32,
+    },
+}
+
+/// The rules of v10 and of the changes that its review attached.
+pub trait V10Rules: Send + Sync + 'static {
+    /// The limit after which waiters in the secondary queue get their turn in any case.
+    const THRESHOLD: Threshold = Threshold::Handoffs { log2: 16 };
+    /// The search.
+    const SCAN: Scan = Scan::TwiceForgetful;
+    /// True if a prioritized waiter that is granted stands for the preferred node, so that the preference survives it.
+    const PRIORITIZED_INHERITS: bool = false;
+}
+
+/// As the code was posted.
+pub struct Posted;
+impl V10Rules for Posted {}
+
+/// As the text of the posting describes it: the second search remembers what the first one has passed.
+pub struct AsDescribed;
+impl V10Rules for AsDescribed {
+    const SCAN: Scan = Scan::Twice;
+}
+
+/// The third patch of the series without the fourth, which adds the threshold.
+pub struct WithoutThreshold;
+impl V10Rules for WithoutThreshold {
+    const THRESHOLD: Threshold = Threshold::Never;
+}
+
+/// With the review's first attachment: a threshold in time, 10 ms.
+pub struct WithTime;
+impl V10Rules for WithTime {
+    const THRESHOLD: Threshold = Threshold::Time { ns: 10_000_000 };
+}
+
+/// With the review's second attachment, which needs the first one: few looks once the lock is free.
+pub struct WithLimit;
+impl V10Rules for WithLimit {
+    const THRESHOLD: Threshold = WithTime::THRESHOLD;
+    const SCAN: Scan = Scan::Once { waiters_per_node: 4 };
+    const PRIORITIZED_INHERITS: bool = true;
+}
+
+/// The succession of v10 with the rules `R`.
+pub struct CnaV10<R = Posted>(PhantomData<fn() -> R>);
+
+/// The head's knowledge about the waiter to grant: `partial_order` in the posting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outlook {
+    /// The next waiter may be granted without giving up the preference.
+    Found {
+        /// True if it is of the preferred node; false if it is only prioritized, or was passed and not moved.
+        is_preferred: bool,
+    },
+    /// No waiter up to and including this one, which may be the head, is of the preferred node.
+    NoneUpTo(NodeId),
+    /// The waiters in the secondary queue are due.
+    Flush,
+}
+
+/// The state of the head of the queue during its turn.
+pub struct SearchTurn {
+    /// The preferred NUMA node.
+    prefers: u16,
+    outlook: Outlook,
+    /// The number of waiters behind the head that were looked at and are not of the preferred node.
+    passed: u32,
+    secondary: Secondary,
+    /// The time at which the first of a row of heads became the head; 0 if handoffs are counted instead.
+    since_ns: u64,
+}
+
+// SAFETY: a grant names the waiter linked behind the head, or the head of the secondary queue, which is then in front.
+// Waiters move between the queues in one piece, their ends relinked.
+unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
+    const ORDER: Order =
+        if matches!(R::THRESHOLD, Threshold::Never) { Order::None } else { Order::Grouped };
+    const STEPS: bool = matches!(R::SCAN, Scan::Once { .. });
+    type Turn = SearchTurn;
+
+    fn fairness_threshold(
+        numa_nodes: u32,
+        set: &dyn Fn(Tunable) -> Option<u64>,
+    ) -> FairnessThreshold {
+        none_if_off(numa_nodes, set, |none| R::THRESHOLD.of_fairness(true, set, none))
+    }
+    fn enter(me: &QNode<P>) {
+        Numa::enter(me);
+        R::THRESHOLD.enter(me);
+    }
+
+    #[doc(alias = "cna_pre_scan")]
+    fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> SearchTurn {
+        let mut turn = SearchTurn {
+            prefers: Numa::of(me).preferred(),
+            outlook: Outlook::NoneUpTo(id),
+            passed: 0,
+            secondary: Secondary::of_grant(granted),
+            since_ns: R::THRESHOLD.since_ns(me),
+        };
+        if matches!(R::THRESHOLD, Threshold::Time { .. }) && turn.since_ns == 0 {
+            turn.since_ns = P::now_ns().max(1);
+        }
+        if !is_switched_on::<P>() {
+            turn.outlook = Outlook::Flush;
+        } else if R::THRESHOLD.is_over(me, turn.since_ns, true) {
+            turn.outlook = Outlook::Flush;
+            P::count(Event::cna_flush_threshold);
+        } else if !matches!(R::SCAN, Scan::Once { .. }) {
+            turn.search(me, u32::MAX);
+        }
+        turn
+    }
+
+    /// Looks at one more waiter. At the end of the queue it looks again later: there may be another one.
+    fn step(_id: NodeId, me: &QNode<P>, turn: &mut SearchTurn) -> bool {
+        turn.search(me, 1);
+        matches!(turn.outlook, Outlook::NoneUpTo(_))
+    }
+
+    fn before_taking(_id: NodeId, me: &QNode<P>, turn: &mut SearchTurn) {
+        if let Scan::Once { waiters_per_node } = R::SCAN {
+            turn.search(me, waiters_per_node.saturating_mul(P::numa_nodes()));
+        }
+    }
+
+    #[doc(alias = "cna_try_clear_tail")]
+    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut SearchTurn) -> Alone {
+        let Some(tail) = turn.secondary.0 else { return clear_tail(word, seen, after) };
+        match queue_circle::<P>(word, seen, after, tail) {
+            Ok(first) => Alone::Granted(Grant::plain(first)),
+            Err(joined) => joined,
+        }
+    }
+
+    #[doc(alias = "cna_pass_lock")]
+    fn choose(_id: NodeId, me: &QNode<P>, mut turn: SearchTurn) -> Grant {
+        if matches!(R::SCAN, Scan::Twice | Scan::TwiceForgetful) {
+            turn.search_on::<P, R>(me);
+        }
+        let next = behind(me);
+        let is_found = matches!(turn.outlook, Outlook::Found { .. });
+        if !is_found && !turn.secondary.is_empty() {
+            return turn.secondary.put_in_front::<P>(next);
+        }
+        P::count(match turn.outlook {
+            Outlook::Found { is_preferred: true } => Event::cna_handoff_local,
+            Outlook::Flush => Event::cna_handoff_unseen,
+            _ => Event::cna_handoff_remote,
+        });
+        turn.pass_on::<P, R>(me, node(next));
+        turn.secondary.grant_with(next)
+    }
+}
+
+impl SearchTurn {
+    /// Searches on from the last waiter that was looked at, if none was found.
+    fn search_on<P: QueuePlatform, R: V10Rules>(&mut self, me: &QNode<P>) {
+        let forgotten = if matches!(R::SCAN, Scan::TwiceForgetful) { self.passed } else { 0 };
+        let Outlook::NoneUpTo(last) = self.outlook else { return };
+        self.search_behind(me, (last, forgotten), u32::MAX);
+    }
+    /// As [`search_on`](Self::search_on), looks at up to `waiters_max` waiters, and has forgotten none.
+    fn search<P: QueuePlatform>(&mut self, me: &QNode<P>, waiters_max: u32) {
+        let Outlook::NoneUpTo(last) = self.outlook else { return };
+        self.search_behind(me, (last, 0), waiters_max);
+    }
+    /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node. Moves all waiters between the
+    /// head and that one to the secondary queue, unless it has forgotten all that were passed.
+    #[doc(alias = "cna_scan_main_queue")]
+    fn search_behind<P: QueuePlatform>(
+        &mut self,
+        me: &QNode<P>,
+        (mut last, forgotten): (NodeId, u32),
+        waiters_max: u32,
+    ) {
+        for _ in 0..waiters_max {
+            // ordering: Acquire; Q2.
+            let Some(waiter) = linked(node::<P>(last).next.load(Ordering::Acquire)) else { break };
+            P::count(Event::cna_scanned);
+            let numa = Numa::of(node::<P>(waiter));
+            if numa.may_follow(self.prefers) {
+                if self.passed > forgotten {
+                    self.secondary.append(me, last, waiter);
+                    P::count_many(Event::cna_set_aside, self.passed.into());
+                    self.passed = 0;
+                }
+                let is_preferred = self.passed == 0 && numa.is_of(self.prefers);
+                self.outlook = Outlook::Found { is_preferred };
+                return;
+            }
+            self.passed += 1;
+            last = waiter;
+        }
+        self.outlook = Outlook::NoneUpTo(last);
+    }
+    /// Passes the count or the time on to the next head, and what a prioritized one inherits.
+    fn pass_on<P: QueuePlatform, R: V10Rules>(&self, me: &QNode<P>, next: &QNode<P>) {
+        if self.secondary.is_empty() {
+            return;
+        }
+        R::THRESHOLD.pass_on(me, self.since_ns, next);
+        if R::PRIORITIZED_INHERITS && Numa::of(next).is_prioritized() {
+            Numa::inherit(next, self.prefers);
+        }
+    }
+}
