@@ -46,6 +46,7 @@ pub fn stages(scope: Scope) -> Vec<Stage> {
     let weaken = ["cargo", "xtask", "weaken", "--checker", "loom", "--new"];
     stages.push(recorded("weaken", 1800, &weaken, scope));
     stages.push(recorded("zoo", 2400, &["cargo", "xtask", "zoo"], scope));
+    stages.push(recorded("rules", 900, &["cargo", "xtask", "rules"], scope));
     stages.push(recorded("history", 1800, &["cargo", "xtask", "history"], scope));
     stages.push(recorded("fuzz", 900, &["cargo", "xtask", "fuzz", "--batches"], scope));
     stages.extend([suites::stage(), kernel::stage(), programs::stage()]);

@@ -1,6 +1,6 @@
 //! The commands of `cargo xtask`. Those with options describe themselves in their modules.
 
-use crate::mutants::{weaken, zoo};
+use crate::mutants::{rules, weaken, zoo};
 use crate::stage::{run_all, run_all_within};
 use crate::suites::{Dependents, PeerTests, StdTests};
 use crate::{
@@ -79,6 +79,7 @@ pub enum Command {
     Dependents(Dependents),
     Weaken(weaken::Request),
     Zoo(zoo::Request),
+    Rules(rules::Request),
     /// Run `lockwright explore` where the locks have the bug of its --bug.
     Explore {
         /// What `lockwright explore` is given, such as --bug 45.
@@ -134,6 +135,7 @@ impl Command {
             Self::Dependents(request) => suites::dependents(root, request),
             Self::Weaken(request) => weaken::run(root, request),
             Self::Zoo(request) => zoo::run(root, request),
+            Self::Rules(request) => rules::run(root, request),
             Self::Explore { arguments } => {
                 let code = zoo::explore(root, arguments).unwrap_or_else(|why| {
                     eprintln!("explore: {why}");

@@ -1,14 +1,17 @@
 //! Do the checkers find what is wrong?
 //!
-//! A *mutant* is the code of the locks with something wrong: a weakened ordering (`cargo xtask weaken`) or a bug that
-//! people made (`cargo xtask zoo`). All are in one copy of the crates, which chooses one when it runs. A mutant is
+//! A *mutant* is the code of the locks with something wrong: a weakened ordering (`cargo xtask weaken`), a bug that
+//! people made (`cargo xtask zoo`), or the near miss of a rule (`cargo xtask rules`). All are in one copy of the
+//! crates, which chooses one when it runs. A mutant is
 //! *killed* by a check that it violates and that the correct code passes within the same bounds.
 
+mod cards;
 mod check;
 mod copy;
 mod engine;
 mod explored;
 mod places;
+pub mod rules;
 mod scan;
 mod survivors;
 mod table;

@@ -3,6 +3,7 @@
 //! An edit of a bug is of an expression, of statements, or of the body of a function. Places may be in each other; what
 //! stands there without a mutant has the inner ones, too.
 
+use super::cards;
 use crate::packages::below_sources;
 use crate::tidy::Source;
 use lockwright_zoo::{Bug, Edit};
@@ -23,12 +24,14 @@ pub struct Place {
     is_always: bool,
 }
 
-/// The places of all bugs. A bug's number is that of the zoo.
+/// The places of all bugs, and of the near misses of rules. A bug's number is that of the zoo; those of rules follow.
 ///
 /// # Errors
 /// A sentence for each edit that does not fit exactly once, or is only in part in another one.
 pub fn of_bugs(all: &[Source]) -> Result<Vec<Place>, Vec<String>> {
-    locate(all, Bug::all().map(|bug| (bug.row, bug.edits)))
+    let rules: Vec<_> = cards::edits().collect();
+    let rules = rules.iter().map(|(number, edits)| (*number, edits.as_slice()));
+    locate(all, Bug::all().map(|bug| (bug.row, bug.edits)).chain(rules))
 }
 
 fn locate<'a>(
