@@ -369,7 +369,7 @@ locks! { $ P;
     hq_bounded: "hq-bounded", Product, crate::hq::HqSpinlock<P, crate::hq::HqBounded> [spins],
         "hq tuned: a queue for each NUMA node only while many threads wait, and then also without a pause";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
-        "the paravirtual queued spinlock without lock stealing: waiters sleep";
+        "park-steal without lock stealing (ours): waiters sleep, and no thread passes them";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,
         "the paravirtual queued spinlock of Linux 4.4: a waiter spins for as long as it may, also behind one that sleeps";
     park_steal_full_spin: "park-steal-full_spin", Product, QSpinlock<P, Fifo, StealOnceFullSpin>,

@@ -10,7 +10,7 @@
 //! | *Add NUMA-awareness to qspinlock* (CNA), v10, April 2020 | [`qspinlock::cna::V10`] as its code, [`V10AsDescribed`](qspinlock::cna::V10AsDescribed) as its text | `cna`, `cna-v10_as_described` | [`CnaSpinLock`] |
 //! | the three attachments of its review | [`V10Time`](qspinlock::cna::V10Time), [`V10Limited`](qspinlock::cna::V10Limited), [`V10Culling`](qspinlock::cna::V10Culling) | `cna-v10_time`, `cna-v10_limited`, `cna-v10_culling` | [below](#examples) |
 //! | CNA v11 (2020), v13 (December 2020), v15 (May 2021) | [`V11`](qspinlock::cna::V11), [`V13`](qspinlock::cna::V13), [`V15`](qspinlock::cna::V15) | `cna-v11`, `cna-v13`, `cna-v15` | below |
-//! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park`, `park-steal`, ... | below |
+//! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park-full_spin`, `park-steal`, ... | below |
 //! | *Implement hybrid PV queued/unfair locks*, November 2017 | [`Hybrid`](qspinlock::Hybrid), tuned for programs [`HybridBounded`](qspinlock::HybridBounded) | `hybrid`, `hybrid-bounded` | below |
 //! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | raw: [`hq::HqSpinlock`] |
 //! | the resilient queued spinlock, Linux 6.15 (2025) | [`qspinlock::resilient`] | `resilient` | [`ResilientSpinLock`] |

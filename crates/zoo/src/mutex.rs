@@ -123,7 +123,7 @@ bugs! {
         }"
                 => "{ let _ = (address, said); }",
             change "qspinlock/pv/mod.rs": "hash::remove::<P>(word, |_| true)" => "None",
-            change "qspinlock/pv/mod.rs": "sleeper.is_some() || P::has_forked()" => "true",
+            change "qspinlock/pv/mod.rs": "sleeper.is_none() && !P::has_forked()" => "false",
         ],
     }
     "45" WakeTakenForHandoff in SLEEPING_OR_MUTEX, seen ASLEEP {

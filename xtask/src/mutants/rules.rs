@@ -20,7 +20,7 @@ use std::path::Path;
 /// xtask/record.txt.
 #[derive(clap::Args)]
 pub struct Request {
-    /// Break this rule only, such as CNA-8, or those of this preset.
+    /// Break this rule only, such as CNA-R8, or those of this preset.
     #[arg(long, value_name = "RULE|PRESET", value_parser = known)]
     only: Option<String>,
     #[command(flatten)]

@@ -57,7 +57,7 @@ lock_events! {
     lock_use_node3,
     /// The same with the fourth queue node (three levels of nesting).
     lock_use_node4,
-    /// Attempts without a queue node, because all were in use, before the first of them.
+    /// Waiters without a queue node, because all were in use or the thread has left one in a queue.
     lock_no_node,
     /// Buckets searched in the lock hash, summed over all entries; divided by `pv_kick_unlock`, an average.
     pv_hash_hops,
@@ -69,11 +69,11 @@ lock_events! {
     pv_latency_kick,
     /// Nanoseconds from a wake-up until its waiter runs. A sum; divided by `pv_kick_wake`, an average.
     pv_latency_wake,
-    /// Acquisitions by newly arriving threads that overtook the queue (lock stealing).
+    /// Acquisitions by newly arriving threads in front of the queue, also of an empty one (lock stealing).
     pv_lock_stealing,
     /// Times a waiter woke up in the middle of the queue, before it had become the head.
     pv_spurious_wakeup,
-    /// Of `pv_wait_head`, those of a head that had gone to sleep before: the lock was stolen from it.
+    /// Of `pv_wait_head`, those after the first of a head: the lock was stolen from it.
     pv_wait_again,
     /// Times a waiter went to sleep early, because the waiter in front of it was not running.
     pv_wait_early,

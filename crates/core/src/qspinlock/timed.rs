@@ -145,7 +145,10 @@ impl<P: QueuePlatform, S: Succession<P>> QSpinlock<P, S, Spin> {
         // ordering: Acquire; Q4.
         let seen = self.word.cond_load_bounded(Acquire, bound, is_free, step);
         match seen {
-            Ok(bits) => self.take(id, me, Word::from_bits(bits), turn),
+            Ok(bits) => {
+                S::before_taking(id, me, &mut turn);
+                self.take(id, me, Word::from_bits(bits), turn);
+            }
             Err(_) => {
                 if let Some(grant) = self.leave_as_head(id, me, turn) {
                     self.deliver(grant);

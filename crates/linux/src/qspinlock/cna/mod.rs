@@ -16,8 +16,8 @@
 //! It may touch its own link, the links of all waiters that are followed by a linked one, and the secondary queue. It
 //! may not touch the link of the newest waiter, which belongs to the next newcomer.
 //!
-//! The versions are two algorithms, each in a file of its own: v10 and what its review attached search the queue
-//! ([`CnaV10`]); v11 to v15 look at one neighbour ([`CnaByNeighbour`]).
+//! The versions are two algorithms, each in a file of its own: v10 and the first two attachments of its review search
+//! the queue ([`CnaV10`]); the third attachment and v11 to v15 look at one neighbour ([`CnaByNeighbour`]).
 //!
 //! *Alone in the primary queue*, all of them do the same: if waiters are in the secondary queue, the lock's tail moves
 //! to the secondary tail and the secondary head is granted. The circle has to be cut *before* that, because a newcomer

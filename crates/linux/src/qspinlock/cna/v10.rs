@@ -156,7 +156,8 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
         turn
     }
 
-    /// Looks at one more waiter. At the end of the queue it looks again later: there may be another one.
+    /// Looks at one more waiter, under [`Scan::Once`]. At the end of the queue it looks again later: there may be
+    /// another one.
     fn step(_id: NodeId, me: &QNode<P>, turn: &mut SearchTurn) -> bool {
         turn.search(me, 1);
         matches!(turn.outlook, Outlook::NoneUpTo(_))

@@ -91,10 +91,19 @@ enum Seen {
     NoNext,
     /// The next waiter may follow: it is of the preferred node or, if this is false, prioritized.
     MayFollow(bool),
-    /// The next waiter is of another node.
+    /// The next waiter is of another node, and is the last one.
     Remote,
+    /// The next waiter was of another node and is in the secondary queue. The head has not looked at the one behind it.
+    Moved,
     /// The waiters in the secondary queue are due.
     Flush,
+}
+
+impl Seen {
+    /// Returns `true` if a head that looks for as long as the lock is busy looks again.
+    fn may_change(self) -> bool {
+        matches!(self, Self::NoNext | Self::Remote | Self::Moved)
+    }
 }
 
 /// The state of the head of the queue during its turn.
@@ -125,7 +134,6 @@ unsafe impl<P: QueuePlatform, R: NeighbourRules> Succession<P> for CnaByNeighbou
         R::THRESHOLD.enter(me);
     }
 
-    #[doc(alias = "cna_wait_head_or_lock")]
     fn become_head(id: NodeId, me: &QNode<P>, granted: u32) -> NeighbourTurn {
         let mut turn = NeighbourTurn {
             prefers: Numa::of(me).preferred(),
@@ -147,11 +155,12 @@ unsafe impl<P: QueuePlatform, R: NeighbourRules> Succession<P> for CnaByNeighbou
         turn
     }
 
+    #[doc(alias = "cna_wait_head_or_lock")]
     fn step(_id: NodeId, me: &QNode<P>, turn: &mut NeighbourTurn) -> bool {
-        if matches!(turn.seen, Seen::NoNext | Seen::Remote) {
+        if turn.seen.may_change() {
             turn.look::<P, R>(me);
         }
-        matches!(turn.seen, Seen::NoNext | Seen::Remote)
+        turn.seen.may_change()
     }
 
     #[doc(alias = "cna_try_clear_tail")]
@@ -175,7 +184,7 @@ unsafe impl<P: QueuePlatform, R: NeighbourRules> Succession<P> for CnaByNeighbou
         P::count(match turn.seen {
             Seen::MayFollow(true) => Event::cna_handoff_local,
             Seen::MayFollow(false) | Seen::Remote => Event::cna_handoff_remote,
-            Seen::Nothing | Seen::NoNext | Seen::Flush => Event::cna_handoff_unseen,
+            Seen::Nothing | Seen::NoNext | Seen::Moved | Seen::Flush => Event::cna_handoff_unseen,
         });
         if !turn.secondary.is_empty() {
             let next = node::<P>(next);
@@ -206,6 +215,7 @@ impl NeighbourTurn {
             if self.secondary.is_empty() && matches!(R::THRESHOLD, Threshold::Time { .. }) {
                 self.since_ns = P::now_ns().max(1);
             }
+            self.seen = Seen::Moved;
             self.secondary.append(me, next, behind);
             P::count(Event::cna_set_aside);
         }

@@ -9,7 +9,8 @@
 //! +--------------------------------------+----------------+
 //! ```
 //!
-//! A lock has at most one entry, made before its locked byte becomes [`SLOW`](super::SLOW) and taken out by the owner
+//! A lock has at most one entry. A head makes it before the locked byte becomes [`SLOW`](super::SLOW), a granter after
+//! that, because it is the thread that will look for it. The entry is taken out by the owner
 //! before the byte becomes 0. So a thread that finds the byte slow finds the entry. It looks at every cell if it has
 //! to: there are no marks for deleted entries, and a search does not end at an empty cell. The table is larger than the
 //! number of heads that can sleep, so there is always room. Cells order nothing: the byte orders the threads that may

@@ -52,9 +52,13 @@ macro_rules! waiting {
                 steps: bool,
                 mut step: impl FnMut() -> bool,
             ) -> Word {
-                // The work that can be done while the lock is busy is done before the wait, which may be a sleep.
+                // The work that can be done while the lock is busy is done before the wait, which may be a sleep. It
+                // takes no longer than the head spins.
+                let mut left = if steps { rules::SPIN_LOOKS } else { 0 };
                 // ordering: Relaxed; only a hint.
-                while steps && Word::from_bits(word.load(Relaxed)).is_locked() && step() {}
+                while left > 0 && Word::from_bits(word.load(Relaxed)).is_locked() && step() {
+                    left -= 1;
+                }
                 P::count(Event::lock_slowpath);
                 <$policy as Rules>::take_as_head::<P>(word, id, me);
                 // ordering: Relaxed; the lock is ours, and of the queue only its end matters.
@@ -107,7 +111,7 @@ fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
     // ordering: Relaxed; published by the barrier, K1 and K5. On failure Relaxed: the waiter is awake
     // and will find the grant.
     if granted.state.compare_exchange(HALTED, HASHED, Relaxed, Relaxed).is_ok() {
-        // (n,0,1) -> (n,0,3)
+        // (n,*,1) -> (n,*,3)
         // ordering: Relaxed; the owner reads it in its release. If another thread releases the lock, the owner has
         // ordered that thread after itself by its own means.
         word.store_byte0(SLOW, Relaxed);
@@ -121,10 +125,11 @@ fn kick<P: PvPlatform>(word: &P::Word, id: NodeId) {
 fn unlock_slowpath<P: PvPlatform, R: Rules>(word: &P::Word) {
     // In a forked child the entry of an orphan may be gone.
     let sleeper = hash::remove::<P>(word, |_| true);
-    debug_assert!(
-        sleeper.is_some() || P::has_forked(),
-        "qspinlock: no thread sleeps for a slow lock"
-    );
+    if sleeper.is_none() && !P::has_forked() {
+        // The lock was released twice. Another thread may have it by now, so the word stays.
+        debug_assert!(false, "qspinlock: no thread sleeps for a slow lock");
+        return;
+    }
     if let Some(id) = sleeper {
         R::entry_is_gone::<P>(id);
     }

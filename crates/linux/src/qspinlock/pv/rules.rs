@@ -9,7 +9,7 @@ use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The number of looks of a waiter before it sleeps.
-const SPIN_LOOKS: u32 = 1 << 15;
+pub(super) const SPIN_LOOKS: u32 = 1 << 15;
 /// The number of looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
 /// The value of the pending byte while the head of the queue spins: newcomers do not steal.
@@ -43,15 +43,18 @@ pub(super) trait Rules: Send + Sync + Sized + 'static {
         mut prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
         // ordering: Acquire; Q3.
-        match me.locked.load(Acquire) {
+        let look = || me.locked.load(Acquire);
+        match look() {
             0 if prev_has_stopped() => return Err(0),
             0 => {}
             granted => return Ok(granted),
         }
         let budget = Budget::Looks(SPIN_LOOKS - 1);
         let bound = Bound { budget, stop_every: LOOKS_PER_PREDECESSOR };
-        // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
+        let is_granted = |granted| granted != 0;
+        // ordering: Relaxed; only a hint, looked at again.
+        let seen = me.locked.cond_load_bounded(Relaxed, bound, is_granted, prev_has_stopped);
+        seen.map(|_| look())
     }
     /// Waits for the lock as the head of the queue, and takes it.
     fn take_as_head<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) {

@@ -67,7 +67,7 @@ fn halt<P: PvPlatform>(me: &QNode<P>, is_early: bool) {
 pub(super) fn take_as_head<P: PvPlatform, R: Rules>(word: &P::Word, id: NodeId, me: &QNode<P>) {
     // If the granter found us asleep, it has made our entry, or makes it before it releases the lock. A head has one
     // entry at most. If it was woken and robbed, its entry is gone, and it spins until it has the lock.
-    // ordering: Relaxed; the granter wrote it before a release that `halt` has acquired, K5.
+    // ordering: Relaxed; if the granter has written it, the failed exchange in `halt` has read that, K5.
     let mut has_entry = me.state.load(Relaxed) == HASHED;
     for round in 0.. {
         if R::SAYS_STATE_AS_HEAD {
