@@ -113,8 +113,9 @@ fn make_slow<P: PvPlatform, R: Rules>(word: &P::Word, id: NodeId) -> u8 {
         word.swap_byte0(word::SLOW, AcqRel)
     } else {
         // (n,0,1) -> (n,0,3)
-        // ordering: Release; K3. On failure Relaxed: the lock is free, and the head takes it.
-        match word.compare_exchange_byte0(word::LOCKED, word::SLOW, Release, Relaxed) {
+        // ordering: Release; K3. On failure Acquire; Q4: the last owner has taken out the entry of an earlier sleeper,
+        // and the head must not find that one in the place of its own.
+        match word.compare_exchange_byte0(word::LOCKED, word::SLOW, Release, Acquire) {
             Ok(before) | Err(before) => before,
         }
     };
