@@ -1,6 +1,7 @@
 //! The secondary queue: circular, known by its tail.
 
-use super::super::Grant;
+use super::super::succession::{clear_tail, queue_circle};
+use super::super::{Alone, Grant, Word};
 use crate::events::Event;
 use crate::platform::Atomic;
 use crate::queue::{NodeId, QNode, QueuePlatform, link_to, linked, named, node};
@@ -8,7 +9,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// The secondary queue of a head, by its tail; `None` if it is empty.
 #[derive(Clone, Copy)]
-pub(super) struct Secondary(pub(super) Option<NodeId>);
+pub(super) struct Secondary(Option<NodeId>);
 
 impl Secondary {
     /// Returns the queue that comes with a grant of this value.
@@ -47,6 +48,21 @@ impl Secondary {
         // ordering: Relaxed; only heads read it, Q3.
         node::<P>(last).next.store(close_with, Relaxed);
         self.0 = Some(last);
+    }
+
+    /// Leaves as the only waiter of the primary queue: clears the tail, or makes this queue the primary one.
+    #[doc(alias = "cna_try_clear_tail")]
+    pub(super) fn leave_alone<P: QueuePlatform>(
+        self,
+        word: &P::Word,
+        seen: Word,
+        after: u16,
+    ) -> Alone {
+        let Some(tail) = self.0 else { return clear_tail(word, seen, after) };
+        match queue_circle::<P>(word, seen, after, tail) {
+            Ok(first) => Alone::Granted(Grant::plain(first)),
+            Err(joined) => joined,
+        }
     }
 
     /// Grants `next` together with this queue.

@@ -15,7 +15,6 @@
 //! | none up to and including this one | grant next | put the secondary queue in front, grant its head |
 //! | the threshold is reached, or CNA is switched off | grant next | the same |
 
-use super::super::succession::{clear_tail, queue_circle};
 use super::super::{Alone, Grant, Succession, Word};
 use super::numa::{Numa, behind, is_switched_on, none_if_off};
 use super::secondary::Secondary;
@@ -169,13 +168,8 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
         }
     }
 
-    #[doc(alias = "cna_try_clear_tail")]
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut SearchTurn) -> Alone {
-        let Some(tail) = turn.secondary.0 else { return clear_tail(word, seen, after) };
-        match queue_circle::<P>(word, seen, after, tail) {
-            Ok(first) => Alone::Granted(Grant::plain(first)),
-            Err(joined) => joined,
-        }
+        turn.secondary.leave_alone::<P>(word, seen, after)
     }
 
     #[doc(alias = "cna_pass_lock")]

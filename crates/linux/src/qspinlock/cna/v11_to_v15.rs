@@ -20,7 +20,6 @@
 //! | no flush | grant next, with the secondary queue and its time | the same |
 //! | flush | put the secondary queue in front, grant its head | the same |
 
-use super::super::succession::{clear_tail, queue_circle};
 use super::super::{Alone, Grant, Succession, Word};
 use super::numa::{Numa, behind, is_switched_on, none_if_off};
 use super::secondary::Secondary;
@@ -163,13 +162,8 @@ unsafe impl<P: QueuePlatform, R: NeighbourRules> Succession<P> for CnaByNeighbou
         turn.seen.may_change()
     }
 
-    #[doc(alias = "cna_try_clear_tail")]
     fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut NeighbourTurn) -> Alone {
-        let Some(tail) = turn.secondary.0 else { return clear_tail(word, seen, after) };
-        match queue_circle::<P>(word, seen, after, tail) {
-            Ok(first) => Alone::Granted(Grant::plain(first)),
-            Err(joined) => joined,
-        }
+        turn.secondary.leave_alone::<P>(word, seen, after)
     }
 
     #[doc(alias = "cna_lock_handoff")]
