@@ -82,7 +82,7 @@ impl<P: Cells> RawLock for LosesPatience<P> {
         Self(Zeroed::zeroed())
     }
     fn lock(&self) {
-        let bound = Bound { budget: Budget::Nanoseconds(100_000), stop_every: u32::MAX };
+        let bound = Bound::of(Budget::Nanoseconds(100_000), u32::MAX);
         while self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             let seen = self.0.cond_load_bounded(Relaxed, bound, |word| word == 0, || false);
             if seen.is_err() {

@@ -43,7 +43,7 @@ pub fn a_bounded_wait_looks_at_least_once<P: CommonPlatform, T: Threads>(threads
         cell.store(5, Relaxed);
         let never = || panic!("the stop condition was asked although the value pleased");
         for budget in [Budget::Looks(0), Budget::Looks(1), Budget::Nanoseconds(0)] {
-            let bound = Bound { budget, stop_every: 1 };
+            let bound = Bound::of(budget, 1);
             assert_eq!(cell.cond_load_bounded(Acquire, bound, |value| value == 5, never), Ok(5));
         }
     });

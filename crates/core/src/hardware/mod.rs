@@ -106,10 +106,12 @@ fn poll_bounded<C: Clock, T: Copy>(
         if pred(value) {
             return Ok(value);
         }
+        let is_asked_first = bound.stop_first && looks == 0;
         looks += 1;
         let is_late =
             deadline_ns.is_some_and(|at| looks % LOOKS_PER_CLOCK == 0 && C::now_ns() >= at);
-        if looks >= looks_max || is_late || looks % stop_every == 0 && stop() {
+        let is_asked = is_asked_first || looks % stop_every == 0;
+        if looks >= looks_max || is_late || is_asked && stop() {
             return Err(value);
         }
         spin_loop();

@@ -38,20 +38,26 @@ pub struct Bound {
     /// The number of looks (at least 1) between two questions to the stop condition. A platform that knows when the
     /// condition can change may ask at those moments instead.
     pub stop_every: u32,
+    /// True if the condition is asked at the first futile look, too, and at no moments but the counted ones.
+    pub stop_first: bool,
 }
 
 impl Bound {
+    /// Returns the bound of a wait with `budget`. Its stop condition is asked once per `stop_every` looks.
+    pub const fn of(budget: Budget, stop_every: u32) -> Self {
+        Self { budget, stop_every, stop_first: false }
+    }
     /// Returns the bound of a wait of at most `looks` futile looks without a stop condition.
     pub const fn looks(looks: u32) -> Self {
-        Self { budget: Budget::Looks(looks), stop_every: u32::MAX }
+        Self::of(Budget::Looks(looks), u32::MAX)
     }
     /// Returns the bound of a wait that only its stop condition ends. It is asked once per `stop_every` looks.
     pub const fn until_stopped(stop_every: u32) -> Self {
-        Self { budget: Budget::Unlimited, stop_every }
+        Self::of(Budget::Unlimited, stop_every)
     }
     /// Returns the bound of a wait of at most `ns` nanoseconds without a stop condition.
     pub const fn nanoseconds(ns: u64) -> Self {
-        Self { budget: Budget::Nanoseconds(ns), stop_every: u32::MAX }
+        Self::of(Budget::Nanoseconds(ns), u32::MAX)
     }
 }
 

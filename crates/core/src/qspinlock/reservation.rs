@@ -50,7 +50,7 @@ pub fn reserve<P: QueuePlatform>(
     // ordering: Relaxed; only keeps newcomers away, nothing is read through it.
     word.store_byte1(RESERVED_BYTE, Relaxed);
     let is_free = |bits| !Word::from_bits(bits).is_locked();
-    let bound = Bound { budget: Budget::Nanoseconds(SPIN_NS), stop_every: 16 };
+    let bound = Bound::of(Budget::Nanoseconds(SPIN_NS), 16);
     // ordering: Relaxed; only a hint, re-checked by `take`.
     while word.cond_load_bounded(Relaxed, bound, is_free, &mut is_over).is_ok() {
         if take() {

@@ -257,7 +257,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             })
             .until_ns;
         let budget = Budget::Nanoseconds(until_ns.saturating_sub(now_ns));
-        let bound = Bound { budget, stop_every: ASK_EVERY };
+        let bound = Bound::of(budget, ASK_EVERY);
         let mut is_over = false;
         let stops = || {
             is_over = over.is_over();

@@ -50,7 +50,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
     /// Looks `looks` times if the lock is reserved for a waiter. Returns `true` if it is. For policies with bits in the
     /// count.
     pub fn is_reserved_soon(&self, looks: u32) -> bool {
-        let bound = Bound { budget: Budget::Looks(looks), stop_every: looks };
+        let bound = Bound::of(Budget::Looks(looks), looks);
         let is_reserved = |count| count & HANDOFF != 0;
         // ordering: Relaxed; nothing is read through it.
         self.sem.count.cond_load_bounded(Relaxed, bound, is_reserved, || false).is_ok()

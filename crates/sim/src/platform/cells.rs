@@ -216,8 +216,8 @@ unsafe impl<S: Storage, const IS_WORD: bool> Atomic<S::Value> for SimCell<S, IS_
     }
 }
 
-/// Spins within a bound. The stop condition is asked at every wake-up, and whenever the time of
-/// `stop_every` looks has passed.
+/// Spins within a bound. The stop condition is asked whenever the time of `stop_every` looks has passed. It is also
+/// asked at the first look if it is to be, and otherwise at every wake-up.
 fn spin_bounded(
     here: Here,
     cell: CellRef,
@@ -231,7 +231,7 @@ fn spin_bounded(
     let look = here.with(|engine| engine.costs.look());
     let has_stop = bound.stop_every != u32::MAX;
     let period = if has_stop { look * u64::from(bound.stop_every.max(1)) } else { u64::MAX };
-    let mut next_stop = cpu_time().saturating_add(period);
+    let mut next_stop = cpu_time().saturating_add(if bound.stop_first { 0 } else { period });
     let mut value = here.load(cell);
     let deadline = match bound.budget {
         // The first look is behind us.
@@ -266,7 +266,7 @@ fn spin_bounded(
         let first = here.with(|engine| deadline.or_earlier(Deadline::OnCpu(next_stop), engine));
         let looked = here.park(cell, &mut holds, first, has_stop);
         value = looked.value;
-        was_woken = !looked.expired;
+        was_woken = !looked.expired && !bound.stop_first;
     }
 }
 

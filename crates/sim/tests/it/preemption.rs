@@ -199,7 +199,7 @@ fn a_waiter_whose_time_runs_out_while_it_is_away_notices_when_it_is_back() {
     let late_ns = Cell::new(0);
     let program = |number: usize, word: &U32| {
         if number == 0 {
-            let bound = Bound { budget: Budget::Nanoseconds(1_000), stop_every: u32::MAX };
+            let bound = Bound::of(Budget::Nanoseconds(1_000), u32::MAX);
             for _ in 0..100 {
                 let start_ps = thread::now_ps();
                 assert!(word.cond_load_bounded(Relaxed, bound, |v| v == 1, || false).is_err());

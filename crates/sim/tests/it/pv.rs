@@ -143,7 +143,7 @@ fn taking_turns(name: &str, threads: &'static [(u64, &'static [u64])]) -> (Vec<u
 fn taking_turns_on(
     machine: &Machine,
     name: &str,
-    threads: &'static [(u64, &'static [u64])],
+    threads: &[(u64, &[u64])],
 ) -> (Vec<u32>, RunReport) {
     let order = RefCell::new(Vec::new());
     let mut arena = Arena::default();
@@ -180,6 +180,42 @@ fn waiters_behind_a_sleeping_head_halt_at_their_first_look() {
         let [node, early, head, again, ..] = counts(&report);
         assert_eq!([node, early, head, again], [halts, halts, 1, 0], "{name}");
     }
+}
+
+/// Number 1 is the head. It falls asleep, and the owner soon wakes it by its release. Number 2 came a while before. It
+/// asks at its first look, and then after 256 looks. In between it does not ask, also if number 3 writes to its node as
+/// it links itself. So number 3 makes no difference to number 2.
+#[test]
+fn a_waiter_asks_once_in_256_looks_also_if_another_one_links_itself_behind_it() {
+    let mut machine = quiet(machine(1, 4, 1));
+    (machine.costs.wake_call_ns, machine.costs.wake_latency_ns) = (50.0, 50.0);
+    let run = |threads: &[(u64, &[u64])]| taking_turns_on(&machine, "park-steal", threads).1;
+    let sleeps = |hold_ns: u64| {
+        let report = run(&[(0, &[hold_ns]), (10_000, &[100])]);
+        report.count_of(Event::pv_wait_head) == 1
+    };
+    let (mut awake_ns, mut asleep_ns) = (20_000, HELD_NS);
+    while awake_ns + 10 < asleep_ns {
+        let middle = (awake_ns + asleep_ns) / 2;
+        *if sleeps(middle) { &mut asleep_ns } else { &mut awake_ns } = middle;
+    }
+    let halts = |before_ns, waiters| {
+        let threads: [(u64, &[u64]); 4] = [
+            (0, &[asleep_ns + 300]),
+            (10_000, &[100]),
+            (asleep_ns - before_ns, &[100]),
+            (asleep_ns + 50, &[100]),
+        ];
+        run(&threads[..=waiters]).count_of(Event::pv_wait_early) > 0
+    };
+    let alone: Vec<bool> = (100..6_000).step_by(100).map(|before_ns| halts(before_ns, 2)).collect();
+    let mut seen = [0, 0];
+    // Number 3 also delays number 2 by the time of a cache miss. So the edges do not count.
+    for (index, near) in (3..).zip(alone.windows(5)).filter(|(_, near)| near == &[near[2]; 5]) {
+        assert_eq!(halts(index * 100, 3), near[2], "number 2 came {} ns before", index * 100);
+        seen[usize::from(near[2])] += 1;
+    }
+    assert!(seen[0] > 5 && seen[1] > 5, "{seen:?}");
 }
 
 /// A release does not write the state of the head that it kicks. Until the head itself runs, a waiter that comes

@@ -12,6 +12,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 pub(super) const SPIN_LOOKS: u32 = 1 << 15;
 /// The number of looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
+/// The bound of the wait behind a predecessor.
+const BEHIND: Bound = Bound {
+    budget: Budget::Looks(SPIN_LOOKS),
+    stop_every: LOOKS_PER_PREDECESSOR,
+    stop_first: true,
+};
 /// The value of the pending byte while the head of the queue spins: newcomers do not steal.
 pub(super) const PENDING_BYTE: u8 = 1;
 
@@ -40,21 +46,10 @@ pub(super) trait Rules: Send + Sync + Sized + 'static {
     /// look, and then every 256 looks, the waiter asks if its predecessor has stopped running, and if so gives up.
     fn spin_in_queue<P: PvPlatform>(
         me: &QNode<P>,
-        mut prev_has_stopped: impl FnMut() -> bool,
+        prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
         // ordering: Acquire; Q3.
-        let look = || me.locked.load(Acquire);
-        match look() {
-            0 if prev_has_stopped() => return Err(0),
-            0 => {}
-            granted => return Ok(granted),
-        }
-        let budget = Budget::Looks(SPIN_LOOKS - 1);
-        let bound = Bound { budget, stop_every: LOOKS_PER_PREDECESSOR };
-        let is_granted = |granted| granted != 0;
-        // ordering: Relaxed; only a hint, looked at again.
-        let seen = me.locked.cond_load_bounded(Relaxed, bound, is_granted, prev_has_stopped);
-        seen.map(|_| look())
+        me.locked.cond_load_bounded(Acquire, BEHIND, |granted| granted != 0, prev_has_stopped)
     }
     /// Waits for the lock as the head of the queue, and takes it.
     fn take_as_head<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) {

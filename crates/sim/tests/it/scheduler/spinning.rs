@@ -111,9 +111,9 @@ fn the_looks_of_a_spinner_count_only_while_it_has_a_cpu() {
     // A look is 5.5 ns: 1.5 ms.
     let (for_looks, for_time) = (Budget::Looks(272_728), Budget::Nanoseconds(1_500_000));
     let bounds = [
-        (Bound { budget: for_looks, stop_every: u32::MAX }, &looks),
-        (Bound { budget: for_looks, stop_every: 1_000 }, &asking),
-        (Bound { budget: for_time, stop_every: u32::MAX }, &time),
+        (Bound::of(for_looks, u32::MAX), &looks),
+        (Bound::of(for_looks, 1_000), &asking),
+        (Bound::of(for_time, u32::MAX), &time),
     ];
     for (bound, ended) in bounds {
         host(1, 1).ends(&[
