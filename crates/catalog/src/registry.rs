@@ -414,11 +414,15 @@ locks! { $ P;
         "futex3 whose waiters look 100 times before they sleep, as in several standard libraries";
     [semaphores] {
         rwsem_current: "rwsem-current" | "rwsem", Product, rwsem::Current,
-            "the Linux kernel's reader-writer semaphore (rwsem) of today";
+            "the Linux kernel's reader-writer semaphore (rwsem) of 6.3 and later";
         rwsem_current_in_programs: "rwsem-current_in_programs", Product, rwsem::CurrentInPrograms,
             "rwsem-current changed for programs, as `RwSemLock` has it: wakes less, hands over to a woken writer";
+        rwsem_v5_19: "rwsem-v5_19", History, rwsem::V5_19,
+            "rwsem of Linux 5.19 to 6.2: a handoff binds only while the waiter that asked for it is the first";
+        rwsem_v5_16: "rwsem-v5_16", History, rwsem::V5_16,
+            "rwsem of Linux 5.16 to 5.18: any writer in the list asks for the handoff";
         rwsem_v5_11: "rwsem-v5_11", History, rwsem::V5_11,
-            "rwsem of Linux 5.11 to 5.15: the series of November 2020 without its patch 4";
+            "rwsem of Linux 5.11 to 5.15.0: the series of November 2020 without its patch 4";
         rwsem_v5_10_no_rspin: "rwsem-v5_10_no_rspin", History, rwsem::V5_10NoRspin,
             "rwsem of Linux 5.10 with all patches of that series: readers steal the lock and do not spin";
         rwsem_v5_10_limit_rspin: "rwsem-v5_10_limit_rspin", History, rwsem::V5_10LimitRspin,

@@ -47,6 +47,8 @@ pub struct Place {
     pub is_queued: bool,
     /// True if the lock is reserved for it.
     pub has_handoff: bool,
+    /// True if it is a reader and found the flag that keeps readers from spinning.
+    pub found_rd: bool,
     /// The time at which it has waited long enough, in nanoseconds.
     pub due_ns: u64,
     /// Its thread.
@@ -61,6 +63,7 @@ impl Place {
         kind: HoldMode::Reader,
         is_queued: false,
         has_handoff: false,
+        found_rd: false,
         due_ns: 0,
         thread: 0,
     };

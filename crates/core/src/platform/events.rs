@@ -143,7 +143,8 @@ lock_events! {
     rwsem_opt_fail,
     /// Times a writer had spun on readers for long enough, and stopped all threads from spinning.
     rwsem_opt_nospin,
-    /// Times a reader that had waited stopped other readers from spinning.
+    /// Times a waiter that had found a flag got the lock and set the flag about readers again: a writer from the list of
+    /// waiters, or the first of readers that were granted together.
     rwsem_opt_norspin,
     /// Acquisitions by readers from the list of waiters.
     rwsem_rlock,
@@ -151,15 +152,15 @@ lock_events! {
     rwsem_rlock_steal,
     /// Acquisitions by readers that were about to queue and found no waiter.
     rwsem_rlock_fast,
-    /// Waits of readers that timed out or were interrupted.
+    /// Waits of readers in the list that timed out or were interrupted.
     rwsem_rlock_fail,
-    /// Times a reader-writer semaphore was reserved for a waiting reader.
+    /// Times a reader-writer semaphore got its handoff bit for a waiting reader.
     rwsem_rlock_handoff,
     /// Acquisitions by writers from the list of waiters.
     rwsem_wlock,
-    /// Waits of writers that timed out or were interrupted.
+    /// Waits of writers in the list that timed out or were interrupted.
     rwsem_wlock_fail,
-    /// Times a reader-writer semaphore was reserved for a waiting writer.
+    /// Times a writer that waits for a reader-writer semaphore set its handoff bit; until 5.15, decided to.
     rwsem_wlock_handoff,
     /// Nanoseconds that threads which woke others waited for the internal lock of a reader-writer semaphore.
     wait_lock_wake_ns,

@@ -48,7 +48,6 @@ impl<P: PvPlatform> KernelMutex<P> {
                 // touches nothing of it.
                 return unsafe { P::release_node(id) };
             }
-            P::count(Event::lock_no_node);
             // ordering: Relaxed; nothing is read through it.
             let first = self.first.load(Relaxed);
             P::futex_wait(&self.first, first, Some(P::now_ns().saturating_add(NAP_NS)));

@@ -186,6 +186,14 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
     pub fn set_handoff(&self, id: NodeId) {
         self.change(id, |place| place.has_handoff = true);
     }
+    /// Returns `true` if `id`, a reader, found the flag that keeps readers from spinning, and is to set it again.
+    pub fn found_rd(&self, id: NodeId) -> bool {
+        self.place(id).found_rd
+    }
+    /// Says that `id`, a reader, found that flag.
+    pub fn set_found_rd(&self, id: NodeId) {
+        self.change(id, |place| place.found_rd = true);
+    }
     /// Appends the caller as waiter `id`.
     pub fn push(&self, id: NodeId, kind: HoldMode, due_ns: u64) {
         let last = self.last();

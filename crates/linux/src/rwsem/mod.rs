@@ -16,7 +16,7 @@ pub use policy::*;
 pub use until::{Interrupt, Until};
 
 use crate::osq::OsqLock;
-use crate::park::{NAP_NS, ParkPlatform, waiter};
+use crate::park::{HoldMode, NAP_NS, ParkPlatform, waiter};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
@@ -149,7 +149,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
     fn try_lock_shared(&self) -> bool {
         let is_ours = self.slow().try_read();
         if is_ours {
-            self.slow().own_as_reader(P::this_thread);
+            self.slow().own_as_reader();
         }
         is_ours
     }
@@ -187,12 +187,12 @@ impl<P: ParkPlatform, C: RwSemPolicy> RawLock for RwSem<P, C> {
                 // (1,*,0) -> (0,*,1)
                 // ordering: Release; R1.
                 let before = self.sem.count.fetch_add(change, Release);
-                slow.own_as_reader(P::this_thread);
+                slow.own_as_reader();
                 before & WAITERS != 0
             }
             format @ Format::Biased(_) => {
                 let waiting = format.waiters();
-                slow.own_as_reader(P::this_thread);
+                slow.own_as_reader();
                 // n -> n-WAITING
                 // ordering: Release; R1.
                 let left = self.sem.count.fetch_sub(waiting, Release).wrapping_sub(waiting);
@@ -247,7 +247,7 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         if !format.lets_reader(seen) {
             return slow.read_slowpath(seen, until);
         }
-        slow.own_as_reader(P::this_thread);
+        slow.own_as_reader();
         true
     }
 
@@ -347,10 +347,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::futex_wait(&self.sem.flag, flag, Some(until_ns));
     }
 
-    /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up.
+    /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up. `asks_alone` is true for a
+    /// writer that wants the handoff and is the only one that may ask for it.
     #[cold]
-    fn leave(self, section: list::WaitListGuard<'_, P>, id: NodeId) {
-        let was_first = section.first() == Some(id);
+    fn leave(self, section: list::WaitListGuard<'_, P>, id: NodeId, asks_alone: bool) {
+        let (was_first, kind) = (section.first() == Some(id), section.kind(id));
         section.remove(id);
         if section.is_empty() {
             match self.policy.format {
@@ -361,7 +362,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 // ordering: Relaxed; nothing is read through it.
                 format @ Format::Biased(_) => self.sem.count.fetch_sub(format.waiters(), Relaxed),
             };
-        } else if was_first {
+            return;
+        }
+        if asks_alone {
+            // (*,1,*,*) -> (*,1,0,*)
+            // ordering: Relaxed; nothing is read through it.
+            self.sem.count.fetch_and(!HANDOFF, Relaxed);
+        }
+        let wakes = match self.policy.handoff.first_wakes_when_it_leaves() {
+            true => was_first,
+            false => kind == HoldMode::Writer,
+        };
+        if wakes {
             if self.policy.unlock_wake == UnlockWake::UnlessTold {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);

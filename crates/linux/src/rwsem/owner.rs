@@ -7,8 +7,8 @@
 //! +-----------------------------------------------+-------+-----------+-----------+
 //! ```
 //!
-//! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *no thread should spin*. Under [`OwnerWord::TwoFlags`] it is
-//! about readers, and bit 2 is about writers. A reader leaves its name behind. Nothing relies on this word.
+//! Under [`OwnerWord::OneFlag`] bit 1 is the only flag, *no thread should spin*. Where there are two flags, it is about
+//! readers, and bit 2 is about writers. A reader leaves its name behind. Nothing relies on this word.
 
 use super::object::Slow;
 use super::policy::OwnerWord;
@@ -47,7 +47,7 @@ impl OwnerWord {
     /// Returns the flag that keeps writers from spinning.
     pub const fn writers_flag(self) -> u64 {
         match self {
-            Self::TwoFlags => WR,
+            Self::TwoFlags | Self::TwoFlagsOfOneOwner => WR,
             Self::OneFlag => RD,
             Self::None | Self::WriterLate | Self::WriterOrReaders => 0,
         }
@@ -55,7 +55,7 @@ impl OwnerWord {
     /// Returns all flags that keep threads from spinning.
     pub const fn all_flags(self) -> u64 {
         match self {
-            Self::TwoFlags => RD | WR,
+            Self::TwoFlags | Self::TwoFlagsOfOneOwner => RD | WR,
             _ => self.writers_flag(),
         }
     }
@@ -97,9 +97,15 @@ impl<P: ParkPlatform> Slow<'_, P> {
         // ordering: Relaxed; only a hint, as above.
         self.sem.owner.store(0, Relaxed);
     }
-    /// Names `thread` as a reader.
+    /// Names the caller as a reader.
     #[inline(always)]
-    pub fn own_as_reader(self, thread: impl FnOnce() -> u64) {
+    pub fn own_as_reader(self) {
+        self.name_reader(P::this_thread, 0);
+    }
+    /// Names `thread` as a reader, and sets the flags `more`.
+    #[inline(always)]
+    #[doc(alias = "__rwsem_set_reader_owned")]
+    pub fn name_reader(self, thread: impl FnOnce() -> u64, more: u64) {
         let kept = match self.policy.owner {
             OwnerWord::None | OwnerWord::WriterLate => return,
             OwnerWord::WriterOrReaders => {
@@ -109,10 +115,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
                 return;
             }
+            OwnerWord::TwoFlagsOfOneOwner => 0,
             OwnerWord::TwoFlags | OwnerWord::OneFlag => self.owner() & RD,
         };
         // ordering: Relaxed; only a hint, as above.
-        self.sem.owner.store(thread() | READERS | kept, Relaxed);
+        self.sem.owner.store(thread() | READERS | kept | more, Relaxed);
     }
     /// Asks all threads not to spin while these readers own the lock.
     #[cold]

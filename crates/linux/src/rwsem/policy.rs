@@ -31,7 +31,11 @@ pub enum OwnerWord {
     WriterLate,
     /// The writer, or a flag that readers own the lock. Then no thread should spin.
     WriterOrReaders,
-    /// The writer or the last reader, and two flags: no reader should spin, no writer should spin.
+    /// The writer or the last reader, and two flags: no reader should spin, no writer should spin. Both fall as soon as
+    /// another owner is named.
+    TwoFlagsOfOneOwner,
+    /// As [`TwoFlagsOfOneOwner`](Self::TwoFlagsOfOneOwner), but readers that are named keep the flag about readers, and
+    /// a waiter that found a flag sets that one again when it gets the lock.
     TwoFlags,
     /// The writer or the last reader, and one flag: no thread should spin.
     OneFlag,
@@ -84,20 +88,48 @@ pub enum ReaderBatch {
 /// The most readers that one wake-up grants under [`ReaderBatch::All`].
 pub const BATCH: usize = 256;
 
-/// A way to reserve the lock for a waiter.
+/// A rule of the handoff: the bit by which the lock is kept for a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handoff {
-    /// It is not reserved: a waiter may starve.
+    /// There is none: a waiter may starve.
     Never,
-    /// The first waiter reserves it after 10 ms, when it wakes up. Then it sleeps on.
+    /// The first waiter asks for it after 10 ms, when it wakes up. Then it sleeps on.
     Posted,
-    /// The first waiter reserves it after 4 ms. Then it spins.
+    /// The first waiter asks for it after 4 ms, when it wakes up, and then sleeps on. Spinners on a writer stop. Until
+    /// 5.3.
     ByFirst,
-    /// Any waiting writer reserves it after 4 ms, for the first waiter. The first waiter spins then.
+    /// As [`ByFirst`](Self::ByFirst), but then it spins on the owner, and so do other spinners. From 5.4 to 5.15.
+    ByFirstSpinning,
+    /// Any writer in the list asks for it after 4 ms, for itself. It is the first waiter that gets it. From 5.16 to 5.18.
+    BySetter,
+    /// As [`BySetter`](Self::BySetter), but if the first waiter has not asked for it, any waiter takes a free lock. From
+    /// 5.19 to 6.2.
+    BySetterUnlessLeft,
+    /// Any writer in the list asks for it after 4 ms, for the first waiter, which then spins. From 6.3 on.
     ByAny,
-    /// The first waiter reserves it as soon as it was woken and finds the lock held. Then it spins for a moment. The
-    /// lock is reserved after 4 ms in any case.
+    /// The first waiter asks for it as soon as it was woken and finds the lock held, or any writer after 4 ms. The first
+    /// waiter then spins for a moment.
     OnceAwake,
+}
+
+impl Handoff {
+    /// Returns `true` if only the first waiter asks for it, when it wakes up.
+    pub const fn is_by_first(self) -> bool {
+        matches!(self, Self::ByFirst | Self::ByFirstSpinning)
+    }
+    /// Returns `true` if the first waiter takes over the bit that another waiter has asked for, as from 5.16 to 6.2.
+    pub const fn is_inherited(self) -> bool {
+        matches!(self, Self::BySetter | Self::BySetterUnlessLeft)
+    }
+    /// Returns `true` if the bit binds only while the first waiter is the one that has asked for it, as from 5.19 on.
+    pub const fn binds_if_asked_by_first(self) -> bool {
+        matches!(self, Self::BySetterUnlessLeft | Self::ByAny | Self::OnceAwake)
+    }
+    /// Returns `true` if a waiter that gives up wakes another one only if it was the first, as from 5.19 on. Before, a
+    /// writer always does, and a reader never does.
+    pub const fn first_wakes_when_it_leaves(self) -> bool {
+        self.binds_if_asked_by_first()
+    }
 }
 
 /// The case in which a release wakes no waiter although threads wait.
@@ -229,30 +261,37 @@ impl Policy {
         match self.handoff {
             Handoff::Never => u64::MAX,
             Handoff::Posted => 10_000_000,
-            Handoff::ByFirst | Handoff::ByAny | Handoff::OnceAwake => 4_000_000,
+            _ => 4_000_000,
         }
     }
     /// Returns `true` if the owner word has other flags than the one that says that readers own the lock.
     pub const fn has_flags(&self) -> bool {
-        matches!(self.owner, OwnerWord::TwoFlags | OwnerWord::OneFlag)
+        self.owner.all_flags() != 0
     }
     /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile. The release may
     /// have woken no thread because of a spinner, and this spinner must then not take the lock.
     pub const fn keeps_for_sure(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
-    /// Returns `true` if a waiting writer makes one attempt when it looks, as until 2019. Otherwise it tries until it
-    /// has the lock or knows that it cannot have it.
-    pub const fn tries_queued_once(&self) -> bool {
+    /// Returns `true` if a waiting writer makes one attempt, with the count that it has read before it asked for the
+    /// internal lock, as until 2019. Otherwise it reads the count then, and tries until it has the lock or knows that
+    /// it cannot have it.
+    pub const fn tries_with_earlier_count(&self) -> bool {
         matches!(self.handoff, Handoff::Never | Handoff::Posted)
     }
     /// Returns `true` if a writer that queues and finds the lock free lets others spin again, as a reader does.
     pub const fn queuer_allows_spinning(&self) -> bool {
-        matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
+        self.handoff.binds_if_asked_by_first()
     }
-    /// Returns `true` if a writer looks at the count when it wakes up, before it asks for the internal lock.
+    /// Returns `true` if a writer looks at the count and at the head of the list when it wakes up, before it asks for
+    /// the internal lock, as until 5.15.
     pub const fn looks_when_woken(&self) -> bool {
-        !matches!(self.handoff, Handoff::ByAny | Handoff::OnceAwake)
+        matches!(self.handoff, Handoff::Never | Handoff::Posted) || self.handoff.is_by_first()
+    }
+    /// Returns `true` if an urgent spinner goes on for one more turn after one that ended with another writer, as since
+    /// the ninth patch of 2019. Before, it stops when no owner is named.
+    pub const fn urgent_may_turn_twice(&self) -> bool {
+        matches!(self.reader_batch, ReaderBatch::All)
     }
 }
 
@@ -307,11 +346,12 @@ const ALL_READERS: Policy = Policy { reader_batch: ReaderBatch::All, ..HANDOFF_5
 const SPIN_ON_WRITERS: Policy =
     Policy { reader_spin: ReaderSpin::Any, withdrawing_wakes: true, ..ALL_READERS };
 const TIMED_SPIN: Policy = Policy {
-    owner: OwnerWord::OneFlag,
+    owner: OwnerWord::TwoFlagsOfOneOwner,
     writer_spin: WriterSpin::TimedOnReaders,
     ..SPIN_ON_WRITERS
 };
-const KERNEL_5_10: Policy = Policy { owner: OwnerWord::TwoFlags, ..TIMED_SPIN };
+const KERNEL_5_10: Policy =
+    Policy { owner: OwnerWord::TwoFlags, handoff: Handoff::ByFirstSpinning, ..TIMED_SPIN };
 const STARVATION: Policy = Policy { joins_queue: true, ..KERNEL_5_10 };
 const STEALING: Policy = Policy { reader_steal: ReaderSteal::UnlessSpinners, ..STARVATION };
 const BEFORE: Policy = Policy { grants_past_writer: true, ..STEALING };
@@ -323,7 +363,10 @@ const NO_READER_SPIN: Policy = Policy {
 };
 
 const KERNEL_5_11: Policy = Policy { grants_past_writer: false, ..NO_READER_SPIN };
-const TODAY: Policy = Policy { handoff: Handoff::ByAny, reader_wakes_readers: true, ..KERNEL_5_11 };
+const KERNEL_5_16: Policy = Policy { handoff: Handoff::BySetter, ..KERNEL_5_11 };
+const KERNEL_5_19: Policy =
+    Policy { handoff: Handoff::BySetterUnlessLeft, reader_wakes_readers: true, ..KERNEL_5_16 };
+const TODAY: Policy = Policy { handoff: Handoff::ByAny, ..KERNEL_5_19 };
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
 const IN_PROGRAMS: Policy = Policy {
@@ -400,10 +443,16 @@ presets! {
     V5_10LimitRspin = Policy { reader_spin: ReaderSpin::One, ..BEFORE };
     /// Linux 5.10 with all five patches of November 2020: readers do not spin.
     V5_10NoRspin = NO_READER_SPIN;
-    /// Linux 5.11 to 5.15: as [`V5_10NoRspin`], but without the fourth of these patches, which was not merged.
+    /// Linux 5.11 to 5.15 (5.15.0, not its later stable releases): as [`V5_10NoRspin`], but without the fourth of these
+    /// patches, which was not merged.
     V5_11 = KERNEL_5_11;
-    /// The kernel of today: as [`V5_11`], but any writer that waits asks for the handoff, and readers that queue wake
-    /// the readers in front of them.
+    /// Linux 5.16 to 5.18: as [`V5_11`], but any writer in the list asks for the handoff, in its attempt.
+    V5_16 = KERNEL_5_16;
+    /// Linux 5.19 to 6.2: as [`V5_16`], but the handoff binds only while the waiter that has asked for it is the first,
+    /// a waiter that gives up wakes another one only if it was the first, and readers that queue wake the readers in
+    /// front of them.
+    V5_19 = KERNEL_5_19;
+    /// Linux 6.3 and later: as [`V5_19`], but a writer asks for the handoff on behalf of the first waiter.
     Current = TODAY;
     /// [`Current`], changed for programs, which pay more for a wake-up and do not know which threads run. `RwSemLock`
     /// has this policy.

@@ -3,7 +3,7 @@
 use super::count::{self, GUARD, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{ASLEEP, GRANTED, NUDGED, Slow};
-use super::owner::{self, Owner, RD, READERS};
+use super::owner::{Owner, RD, READERS};
 use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, ReaderSteal, UnlockWake};
 use super::spin::Spun;
 use super::until::Until;
@@ -30,7 +30,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         };
         let joins = self.policy.joins_queue && self.sees_many_readers(seen);
         if !joins && self.may_steal(seen) {
-            self.own_as_reader(P::this_thread);
+            self.own_as_reader();
             P::count(Event::rwsem_rlock_steal);
             // Behind a writer that was told, there is no reader to take along.
             let may_wake =
@@ -44,7 +44,6 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return self.read_unqueued(until);
         }
         let Some(id) = P::claim_node() else {
-            P::count(Event::lock_no_node);
             return self.read_unqueued(until);
         };
         let spun = match self.policy.reader_spin != ReaderSpin::No && !joins {
@@ -79,13 +78,16 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let was_empty = section.is_empty();
         if was_empty && is_counted && self.policy.enters_if_alone && self.is_mine_at_once() {
             drop(section);
-            self.own_as_reader(P::this_thread);
+            self.own_as_reader();
             P::count(Event::rwsem_rlock_fast);
             return true;
         }
         // ordering: Relaxed; published by the internal lock.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
         section.push(id, HoldMode::Reader, self.due_ns(HoldMode::Reader));
+        if self.policy.owner == OwnerWord::TwoFlags && entry & RD != 0 {
+            section.set_found_rd(id);
+        }
         until.begin(id);
         let count = self.count_as_waiting(was_empty, is_counted);
         let mut queue = WakeQueue::new();
@@ -96,9 +98,6 @@ impl<P: ParkPlatform> Slow<'_, P> {
         until.end(id);
         if is_ours {
             P::count(Event::rwsem_rlock);
-            if self.policy.owner == OwnerWord::TwoFlags && entry & RD != 0 {
-                self.forbid_reader_spinning();
-            }
         } else {
             P::count(Event::rwsem_rlock_fail);
         }
@@ -177,7 +176,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             if until.is_over() {
                 let section = self.section(Site::Read);
                 if section.is_queued(id) {
-                    self.leave(section, id);
+                    self.leave(section, id, false);
                     return false;
                 }
                 // It was granted meanwhile, under the internal lock, which orders what the grant carries.
@@ -205,12 +204,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
         while !self.try_read() {
             if until.is_over() {
-                P::count(Event::rwsem_rlock_fail);
                 return false;
             }
             self.nap(until);
         }
-        self.own_as_reader(P::this_thread);
+        self.own_as_reader();
         true
     }
 
@@ -220,8 +218,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::need_resched()
             || match self.policy.owner.says(word, RD) {
                 Owner::NotSpinnable => true,
-                Owner::Writer => !P::is_thread_running(owner::thread_in(word)),
-                Owner::Nobody | Owner::Readers => false,
+                owner => self.is_off_cpu(owner, word),
             }
     }
 }

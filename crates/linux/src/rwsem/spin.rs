@@ -8,7 +8,7 @@
 use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::object::Slow;
 use super::owner::{Owner, RD, READERS, thread_in};
-use super::policy::{Format, OwnerWord, ReaderSpin, WriterSpin};
+use super::policy::{Format, Handoff, OwnerWord, ReaderSpin, WriterSpin};
 use super::until::Until;
 use crate::events::Event;
 use crate::park::{HoldMode, ParkPlatform, waiter};
@@ -98,9 +98,19 @@ impl<P: ParkPlatform> Slow<'_, P> {
         !P::need_resched()
             && match self.policy.owner.says(word, flag) {
                 Owner::NotSpinnable => false,
-                Owner::Writer => P::is_thread_running(thread_in(word)),
-                Owner::Nobody | Owner::Readers => true,
+                owner => !self.is_off_cpu(owner, word),
             }
+    }
+
+    /// Returns `true` if `word` names a thread that keeps others from spinning because it does not run: a writer, and
+    /// in the fourteenth patch of 2019 also the last reader.
+    pub(super) fn is_off_cpu(self, owner: Owner, word: u64) -> bool {
+        let counts = match owner {
+            Owner::Writer => true,
+            Owner::Readers => self.policy.owner == OwnerWord::TwoFlagsOfOneOwner,
+            Owner::Nobody | Owner::NotSpinnable => false,
+        };
+        counts && !P::is_thread_running(thread_in(word))
     }
 
     /// Returns `true` if a writer is named and runs, as it was in 2013.
@@ -128,9 +138,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Spins while the writer `word` owns the lock and runs. Returns the word afterwards.
+    /// Spins while the writer `word` owns the lock and runs, unless the lock is kept for a waiter and the policy minds.
+    /// Returns the word afterwards.
     fn await_other_owner(self, word: u64, over: &mut Over<'_, P>) -> u64 {
-        let stops = || !P::is_thread_running(thread_in(word)) || over.is_over();
+        // As from the seventh patch of 2019 until 5.3.
+        let is_kept = || {
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
+            self.policy.handoff == Handoff::ByFirst && self.sem.count.load(Relaxed) & HANDOFF != 0
+        };
+        if is_kept() {
+            return word;
+        }
+        let stops = || !P::is_thread_running(thread_in(word)) || is_kept() || over.is_over();
         let owner = &self.sem.owner;
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges of the count.
         let seen =
@@ -151,9 +170,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Spins on the owner, as the waiter for which the lock is reserved. Returns the owner afterwards.
-    pub(super) fn spin_on_owner_as_first(self, over: &mut Over<'_, P>) -> Owner {
-        self.spin_on_owner(self.policy.owner.writers_flag(), over)
+    /// Spins on the owner, as the waiter that the lock is kept for, unless a flag says that a thread should not spin.
+    /// Returns the owner afterwards.
+    pub(super) fn spin_on_owner_for_handoff(self, over: &mut Over<'_, P>) -> Owner {
+        self.spin_on_owner(self.policy.owner.all_flags(), over)
     }
 
     /// Looks for a moment if the lock comes free, as the waiter for which it is reserved. Returns `true` if it does.
@@ -196,28 +216,40 @@ impl<P: ParkPlatform> Slow<'_, P> {
             if owner != Owner::Readers {
                 window = None;
             }
+            if owner != Owner::Writer && (P::need_resched() || self.is_hurried(before)) {
+                return false;
+            }
             let goes_on = match owner {
                 Owner::Readers if kind == HoldMode::Writer => {
                     self.spin_on_readers(&mut window, over)
                 }
-                Owner::Readers | Owner::Nobody => self.await_news(over),
+                Owner::Readers | Owner::Nobody => self.await_news(kind, over),
                 Owner::Writer | Owner::NotSpinnable => true,
             };
-            let is_hurried = P::is_urgent() && before != Owner::Writer;
-            if !goes_on || owner != Owner::Writer && (P::need_resched() || is_hurried) {
+            if !goes_on {
                 return false;
             }
             before = owner;
         }
     }
 
-    /// Waits until there is something new, if the lock is held and the owner word names no writer. Returns `false` if
-    /// the spinner should stop.
-    fn await_news(self, over: &mut Over<'_, P>) -> bool {
+    /// Returns `true` if an urgent thread gives up after this turn. It could keep the owner, which is not named yet, from
+    /// running. `before` is the owner at the end of the turn before.
+    fn is_hurried(self, before: Owner) -> bool {
+        P::is_urgent()
+            && match self.policy.urgent_may_turn_twice() {
+                true => before != Owner::Writer,
+                false => self.owner() == 0,
+            }
+    }
+
+    /// Waits until there is something new, if an attempt of this kind cannot succeed and the owner word names no
+    /// writer. Returns `false` if the spinner should stop.
+    fn await_news(self, kind: HoldMode, over: &mut Over<'_, P>) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchanges.
         let seen = self.sem.count.load(Relaxed);
         let word = self.owner();
-        if !self.keeps_spinner_away(seen) {
+        if !self.keeps_spinner_away(kind, seen) {
             return true;
         }
         let (mut has_owner, mut is_over) = (false, false);
@@ -233,10 +265,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Returns `true` if an attempt on this count cannot succeed.
-    fn keeps_spinner_away(self, seen: u64) -> bool {
-        match self.policy.format {
-            Format::Bits => seen & (HELD_MASK | HANDOFF) != 0,
-            format @ Format::Biased(_) => seen != 0 && seen != format.waiters(),
+    fn keeps_spinner_away(self, kind: HoldMode, seen: u64) -> bool {
+        match (self.policy.format, kind) {
+            (Format::Bits, HoldMode::Reader) => seen & (WRITER | HANDOFF) != 0,
+            (Format::Bits, HoldMode::Writer) => seen & (HELD_MASK | HANDOFF) != 0,
+            (format @ Format::Biased(_), _) => seen != 0 && seen != format.waiters(),
         }
     }
 
@@ -247,7 +280,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let seen = self.sem.count.load(Relaxed);
         if seen & WRITER != 0 {
             // The writer has not named itself yet.
-            return self.await_news(over);
+            return self.await_news(HoldMode::Writer, over);
         }
         let now_ns = P::now_ns();
         let until_ns = window
@@ -263,7 +296,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             is_over = over.is_over();
             is_over
         };
-        let decides = |now| now & WRITER != 0 || !self.keeps_spinner_away(now);
+        let decides = |now| now & WRITER != 0 || !self.keeps_spinner_away(HoldMode::Writer, now);
         // ordering: Relaxed; only a hint, as above.
         let news = self.sem.count.cond_load_bounded(Relaxed, bound, decides, stops);
         if news.is_ok() {
@@ -319,7 +352,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             self.wake_first_waiter(count.fetch_sub(reader, Relaxed).wrapping_sub(reader));
             return false;
         }
-        self.own_as_reader(P::this_thread);
+        self.own_as_reader();
         P::count(Event::rwsem_opt_rlock);
         true
     }

@@ -3,6 +3,7 @@
 use super::count::{ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
 use super::object::{GRANTED, Slow, WOKEN};
+use super::owner::RD;
 use super::policy::{BATCH, Format, Handoff, ReaderBatch, UnlockWake, WakesIssued};
 use crate::events::Event;
 use crate::park::{HoldMode, ParkPlatform, waiter};
@@ -125,7 +126,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
             format @ Format::Biased(_) => self.grant_head_in_bias(format),
         };
         is_granted.then(|| {
-            self.own_as_reader(|| section.thread(head));
+            let found_rd = section.found_rd(head);
+            self.name_reader(|| section.thread(head), if found_rd { RD } else { 0 });
+            if found_rd {
+                P::count(Event::rwsem_opt_norspin);
+            }
             true
         })
     }

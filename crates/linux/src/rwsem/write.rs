@@ -24,7 +24,7 @@ struct Waiting {
     wants_handoff: bool,
     /// It was woken.
     is_awake: bool,
-    /// The count that it tries with, in the biased form.
+    /// The count that it has read before it asked for the internal lock. Until 2019 it tries with that one.
     seen: u64,
 }
 
@@ -42,7 +42,6 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return self.write_unqueued(until);
         }
         let Some(id) = P::claim_node() else {
-            P::count(Event::lock_no_node);
             return self.write_unqueued(until);
         };
         if spins {
@@ -171,32 +170,33 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
                 return true;
             }
-            let keeps = self.is_reserved_for(&held, &me);
+            let spins = self.spins_for_handoff(&held, &me) && !until.is_over();
             drop(held);
-            if keeps && self.policy.handoff == Handoff::OnceAwake {
+            if spins && self.policy.handoff == Handoff::OnceAwake {
                 if self.await_free(&mut over) {
                     continue;
                 }
-            } else if keeps && self.spin_on_owner_as_first(&mut over) == Owner::Nobody {
+            } else if spins && self.spin_on_owner_for_handoff(&mut over) == Owner::Nobody {
                 P::delay(1);
                 if !over.has_run_out() {
                     continue;
                 }
             }
             if !self.sleep_to_own(&mut me, until) {
-                self.leave(self.section(Site::Write), me.id);
+                let asks_alone = me.wants_handoff && self.policy.handoff.is_by_first();
+                self.leave(self.section(Site::Write), me.id, asks_alone);
                 return false;
             }
             over = Over::new(until);
         }
     }
 
-    /// Returns `true` if the lock is reserved for this writer, which then stays awake and waits for the owner.
-    fn is_reserved_for(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    /// Returns `true` if the lock is kept for this writer, which then stays awake and waits for the owner.
+    fn spins_for_handoff(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
-            Handoff::Never | Handoff::Posted => false,
-            Handoff::ByFirst => me.wants_handoff,
-            Handoff::ByAny | Handoff::OnceAwake => section.has_handoff(me.id),
+            Handoff::Never | Handoff::Posted | Handoff::ByFirst => false,
+            Handoff::ByFirstSpinning => me.wants_handoff,
+            _ => section.has_handoff(me.id),
         }
     }
 
@@ -225,7 +225,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Looks at the count without the internal lock. Returns `true` if another attempt is worth its while. May also ask
     /// for the handoff.
     fn is_worth_a_try(self, me: &mut Waiting) -> bool {
-        if me.wants_handoff && self.policy.handoff == Handoff::ByFirst {
+        if me.wants_handoff {
             return true;
         }
         me.is_first = me.is_first || self.first() == Some(me.id);
@@ -239,7 +239,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return false;
         }
         match self.policy.handoff {
-            Handoff::ByFirst => {
+            Handoff::ByFirst | Handoff::ByFirstSpinning => {
                 me.wants_handoff = true;
                 P::count(Event::rwsem_wlock_handoff);
                 true
@@ -248,8 +248,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 P::count(Event::rwsem_wlock_handoff);
                 // (*,1,0,*) -> (*,1,1,*)
                 // ordering: Relaxed; nothing is read through it.
-                let before = self.sem.count.fetch_or(HANDOFF, Relaxed);
-                self.policy.keeps_for_sure() && before & HELD_MASK == 0
+                me.seen = self.sem.count.fetch_or(HANDOFF, Relaxed) | HANDOFF;
+                self.policy.keeps_for_sure() && me.seen & HELD_MASK == 0
             }
             _ => false,
         }
@@ -296,18 +296,27 @@ impl<P: ParkPlatform> Slow<'_, P> {
         is_ours
     }
 
+    #[doc(alias = "rwsem_try_write_lock")]
     fn try_queued_in_bits(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
-        let first = section.first();
-        me.is_first = me.is_first || first == Some(me.id);
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let mut seen = self.sem.count.load(Relaxed);
+        let handoff = self.policy.handoff;
+        if !self.policy.looks_when_woken() {
+            me.is_first = section.first() == Some(me.id);
+        }
+        let mut seen = match self.policy.tries_with_earlier_count() {
+            true => me.seen,
+            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+            false => self.sem.count.load(Relaxed),
+        };
         loop {
-            let is_reserved = seen & HANDOFF != 0;
-            if is_reserved && self.is_reserved_for_another(section, me) {
+            let has_handoff = seen & HANDOFF != 0;
+            if has_handoff && !me.is_first && self.yields_to_first(section) {
                 return false;
             }
+            if has_handoff && me.is_first && handoff.is_inherited() {
+                section.set_handoff(me.id);
+            }
             let is_held = seen & HELD_MASK != 0;
-            if is_held && (is_reserved || !self.asks_to_keep(section, me)) {
+            if is_held && (has_handoff || !self.asks_for_handoff(section, me)) {
                 return false;
             }
             let new = match is_held {
@@ -319,48 +328,45 @@ impl<P: ParkPlatform> Slow<'_, P> {
             // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
             match self.sem.count.compare_exchange(seen, new, Acquire, Relaxed) {
                 Ok(_) if is_held => {
-                    self.keep(section, first);
+                    self.note_handoff(section, me.id);
                     return false;
                 }
                 Ok(_) => return true,
-                Err(_) if self.policy.tries_queued_once() => return false,
+                Err(_) if self.policy.tries_with_earlier_count() => return false,
                 Err(now) => seen = now,
             }
         }
     }
 
-    /// Returns `true` if the lock, which is reserved, is not reserved for this writer.
-    fn is_reserved_for_another(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
-        let first = section.first();
-        match self.policy.handoff {
-            // Any waiter may use a reservation that was inherited from a waiter that gave up.
-            Handoff::ByAny | Handoff::OnceAwake => {
-                first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))
-            }
-            _ => first != Some(me.id),
-        }
+    /// Returns `true` if the handoff bit keeps a waiter that is not the first from a free lock.
+    fn yields_to_first(self, section: &WaitListGuard<'_, P>) -> bool {
+        // Any waiter may use a bit that is left of a waiter that gave up.
+        !self.policy.handoff.binds_if_asked_by_first()
+            || section.first().is_some_and(|first| section.has_handoff(first))
     }
 
-    /// Returns `true` if this writer, which finds the lock held, asks for it to be reserved.
-    fn asks_to_keep(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    /// Returns `true` if this writer, which finds the lock held, asks for the handoff.
+    fn asks_for_handoff(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
-            Handoff::ByAny => section.is_due(me.id),
-            Handoff::OnceAwake => {
-                me.is_awake && section.first() == Some(me.id) || section.is_due(me.id)
-            }
-            Handoff::ByFirst => me.wants_handoff,
             Handoff::Posted | Handoff::Never => false,
+            Handoff::ByFirst | Handoff::ByFirstSpinning => me.wants_handoff,
+            Handoff::BySetter | Handoff::BySetterUnlessLeft | Handoff::ByAny => {
+                section.is_due(me.id)
+            }
+            Handoff::OnceAwake => me.is_awake && me.is_first || section.is_due(me.id),
         }
     }
 
-    /// Says that the lock is reserved from now on, for the first waiter.
-    fn keep(self, section: &WaitListGuard<'_, P>, first: Option<NodeId>) {
-        if let Some(first) = first {
-            section.set_handoff(first);
+    /// Notes that writer `me` has set the handoff bit, and for which waiter.
+    fn note_handoff(self, section: &WaitListGuard<'_, P>, me: NodeId) {
+        if self.policy.handoff.is_by_first() {
+            return;
         }
-        if matches!(self.policy.handoff, Handoff::ByAny | Handoff::OnceAwake) {
-            P::count(Event::rwsem_wlock_handoff);
+        let is_own = self.policy.handoff.is_inherited();
+        if let Some(gets_it) = if is_own { Some(me) } else { section.first() } {
+            section.set_handoff(gets_it);
         }
+        P::count(Event::rwsem_wlock_handoff);
     }
 
     /// Tries again and again, because there is no node to wait with, or no time.
@@ -385,7 +391,6 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 return true;
             }
             if until.is_over() {
-                P::count(Event::rwsem_wlock_fail);
                 return false;
             }
             self.nap(until);

@@ -1,11 +1,11 @@
-//! What tells today's kernel from Linux 5.11 to 5.15: readers that queue, and a reservation that a reader inherits.
+//! Readers that queue, and a handoff that a reader inherits.
 
 use crate::machines::machine;
 use lockwright_core::platform::{Atomic, Cells, Clock, Zeroed};
 use lockwright_core::raw::RawLock;
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::rwsem::{
-    BATCH, Current, Policy, RwSem, RwSemPolicy, Until, V5_11, WriterSpin,
+    BATCH, Current, Policy, RwSem, RwSemPolicy, Until, V5_11, V5_16, V5_19, WriterSpin,
 };
 use lockwright_sim::explore::{Explorer, Findings, Limits, Plan, PolicyKind};
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
@@ -55,7 +55,7 @@ fn readers_that_the_last_one_joins<C: RwSemPolicy>() -> u32 {
     found.get()
 }
 
-/// Today's kernel but for what a reader does that queues.
+/// The semaphore of 6.3 but for what a reader does that queues.
 enum QueuesInSilence {}
 impl RwSemPolicy for QueuesInSilence {
     const POLICY: Policy = Policy { reader_wakes_readers: false, ..Current::POLICY };
@@ -66,9 +66,11 @@ fn a_reader_that_queues_takes_readers_along_that_one_wake_up_has_left_behind() {
     assert!(readers_that_the_last_one_joins::<Current>() >= BATCH as u32);
     assert_eq!(readers_that_the_last_one_joins::<QueuesInSilence>(), 0);
     assert_eq!(readers_that_the_last_one_joins::<V5_11>(), 0);
+    assert_eq!(readers_that_the_last_one_joins::<V5_16>(), 0);
+    assert!(readers_that_the_last_one_joins::<V5_19>() >= BATCH as u32);
 }
 
-/// Today's kernel with writers that queue at once.
+/// The semaphore of 6.3 with writers that queue at once.
 enum QueuesAtOnce {}
 impl RwSemPolicy for QueuesAtOnce {
     const POLICY: Policy = Policy { writer_spin: WriterSpin::No, ..Current::POLICY };

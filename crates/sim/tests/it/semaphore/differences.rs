@@ -207,13 +207,18 @@ const AMOUNTS: &[Amount] = amounts! {
     // A reader that steals takes along the readers that wait behind a writer.
     'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_10Stealing < V5_10Before;
     'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_10Stealing < V5_10LimitRspin;
-    'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_11 | Current < V5_10NoRspin;
+    'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_11 | V5_16 | V5_19 | Current < V5_10NoRspin;
 };
 
-/// Pairs that differ in no event under these loads. Schedules tell them apart: in [`super::current`], and where the
-/// lab's tests look for the wake-ups that the first one loses.
-const BY_SCHEDULES: [[Policy; 2]; 2] = [
+/// Pairs that differ in no event under these loads. Schedules tell them apart: in [`super::posted`] and
+/// [`super::current`], and where the lab's tests look for the wake-ups that the first one loses.
+const BY_SCHEDULES: [[Policy; 2]; 7] = [
+    [rwsem::V5_11::POLICY, rwsem::V5_16::POLICY],
+    [rwsem::V5_11::POLICY, rwsem::V5_19::POLICY],
     [rwsem::V5_11::POLICY, rwsem::Current::POLICY],
+    [rwsem::V5_16::POLICY, rwsem::V5_19::POLICY],
+    [rwsem::V5_16::POLICY, rwsem::Current::POLICY],
+    [rwsem::V5_19::POLICY, rwsem::Current::POLICY],
     [rwsem::V5_10AsPosted::POLICY, rwsem::V5_10::POLICY],
 ];
 
@@ -243,7 +248,9 @@ rwsem-v5_10_before                     whwwhhhhtthtttssssG
 rwsem-v5_10_limit_rspin                whwwhhhhtthtttssssGO
 rwsem-v5_10_no_rspin                   whwwhhhhtthtttrrrrrrr
 rwsem-v5_11                            whwwhhhhtthtttrrrrrrrG
-rwsem-current                          whwwhhhhtthtttrrrrrrrGc
+rwsem-v5_16                            whwwhhhhtthtttrrrrrrrGc
+rwsem-v5_19                            whwwhhhhtthtttrrrrrrrGcc
+rwsem-current                          whwwhhhhtthtttrrrrrrrGccc
 ";
 
 /// Events by load and preset, all with one seed.

@@ -2,6 +2,7 @@
 
 mod current;
 mod differences;
+mod posted;
 mod starvation;
 
 use crate::machines::machine;
@@ -183,6 +184,8 @@ const PRESETS: &[Preset] = &[
     Preset::of::<rwsem::V5_10LimitRspin>("rwsem-v5_10_limit_rspin"),
     Preset::of::<rwsem::V5_10NoRspin>("rwsem-v5_10_no_rspin"),
     Preset::of::<rwsem::V5_11>("rwsem-v5_11"),
+    Preset::of::<rwsem::V5_16>("rwsem-v5_16"),
+    Preset::of::<rwsem::V5_19>("rwsem-v5_19"),
     Preset::of::<rwsem::Current>("rwsem-current"),
 ];
 
