@@ -192,7 +192,7 @@ impl<P: Platform, C: RwSemPolicy> ReservedForFirst<P, C> {
             "the first waiter was passed when it had waited long enough"
         );
         self.is_served.fetch_or(thread == 1, Relaxed);
-        if thread == 0 && !self.is_served.load(Relaxed) && self.sem.lock.is_reserved_soon(LOOKS) {
+        if thread == 0 && !self.is_served.load(Relaxed) && self.sem.lock.has_handoff_soon(LOOKS) {
             self.is_reserved.store(true, Relaxed);
         }
         self.sem.write_and_unlock();

@@ -34,10 +34,10 @@ bugs! {
             Some(_) if self.is_fair => 0,
             _ => RESERVED,
         }",
-            change "rwsem/mod.rs": "section.remove(id);"
-                => r"section.remove(id);
-        if section.is_empty() {
-            drop(section);
+            change "rwsem/mod.rs": "list.remove(id);"
+                => r"list.remove(id);
+        if list.is_empty() {
+            drop(list);
             self.sem.count.fetch_and(!(WAITERS | HANDOFF), Relaxed);
             return;
         }",
@@ -53,8 +53,8 @@ bugs! {
         }"
                 => r"self.is_held_against(section.mode(next));
         return None;",
-            change "rwsem/mod.rs": "section.first() == Some(id)"
-                => "section.first() == Some(id) && section.kind(id) != crate::park::HoldMode::Writer",
+            change "rwsem/mod.rs": "self.wake_in(list, wake::Wake::Any, false);"
+                => "if kind != HoldMode::Writer { self.wake_in(list, wake::Wake::Any, false); }",
         ],
     }
     "17" FirstAfterRemoval in RWLOCK, seen EXPLORED {

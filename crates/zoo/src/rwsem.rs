@@ -9,20 +9,20 @@ bugs! {
         what: "A waiter whose wait is over clears the handoff bit that it believes to have set. It never set it, so the count is wrong from then on.",
         source: "Linux rwsem, 2021 (d257cc8cb8d5)",
         edits: [
-            change "rwsem/mod.rs": "section.remove(id);"
-                => r"section.remove(id);
-        if section.is_due(id) {
+            change "rwsem/mod.rs": "list.remove(id);"
+                => r"list.remove(id);
+        if list.is_due(id) {
             self.sem.count.fetch_sub(HANDOFF, Relaxed);
         }",
         ],
     }
     "3" HandoffToAnybody in RWSEM_TODAY, seen BY_LOOM {
-        what: "A writer that is not the first waiter asks for the lock to be reserved, and it is reserved for this writer. The first waiter is overtaken, however long it has waited.",
+        what: "A writer that is not the first waiter asks for the handoff, and gets it for itself. The first waiter is overtaken, however long it has waited.",
         source: "Linux rwsem, 2023 (b613c7f31476)",
         edits: [
-            change "rwsem/write.rs": "first != Some(me.id) && first.is_some_and(|first| section.has_handoff(first))"
-                => "!section.has_handoff(me.id)",
-            change "rwsem/write.rs": "self.keep(section, first);" => "self.keep(section, Some(me.id));",
+            change "rwsem/write.rs": "!me.is_first && self.yields_to_first(list)"
+                => "!list.has_handoff(me.id)",
+            change "rwsem/write.rs": "self.policy.handoff.is_inherited()" => "true",
         ],
     }
     "4" WokenBeforeGranted in RWSEM, seen BY_LOOM {
@@ -60,10 +60,10 @@ bugs! {
         edits: [remove "rwsem/write.rs": "me.seen = self.sem.count.load(Relaxed);"],
     }
     "38" DowngradeUnguarded in RWSEM, seen BY_LOOM {
-        what: "A writer that becomes a reader walks the list without the internal lock, to take other readers along.",
+        what: "A writer that becomes a reader walks the list without `wait_lock`, to take other readers along.",
         source: "Rust std RwLock, 2024 (PR 128219)",
         edits: [
-            change "rwsem/wake.rs": "self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);"
+            change "rwsem/wake.rs": "self.wake_in(self.lock_wait_list(Site::Wake), Wake::ReadOwned, false);"
                 => r"let unguarded = core::mem::ManuallyDrop::new(super::list::WaitListGuard(self));
         let mut queue = WakeQueue::new();
         self.mark(&unguarded, Wake::ReadOwned, false, &mut queue);

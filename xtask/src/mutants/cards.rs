@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files with cards, by family.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     ("pv", include_str!("../../../crates/linux/src/qspinlock/pv/cards.toml")),
     ("cna", include_str!("../../../crates/linux/src/qspinlock/cna/cards.toml")),
+    ("rwsem", include_str!("../../../crates/linux/src/rwsem/cards.toml")),
 ];
 
 /// The cards of all families.
@@ -110,7 +111,8 @@ mod tests {
         assert_eq!(numbers.len(), rules().count());
         for (_, Rule { number, says, near_miss, test, .. }) in rules() {
             assert!(says.ends_with('.') && near_miss.ends_with('.'), "{number}");
-            let (module, name) = test.split_once("::").expect("a module and a name");
+            let (module, name) = test.rsplit_once("::").expect("a module and a name");
+            let module = module.replace("::", "/");
             let file = crate::root().join(format!("crates/sim/tests/it/{module}.rs"));
             let text = std::fs::read_to_string(file).expect("the module");
             assert!(text.contains(&format!("fn {name}()")), "{number}: {test} is not there");

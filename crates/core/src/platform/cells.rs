@@ -47,6 +47,10 @@ impl Bound {
     pub const fn of(budget: Budget, stop_every: u32) -> Self {
         Self { budget, stop_every, stop_first: false }
     }
+    /// The same, but the condition is asked at the first futile look, too, and at no moments but the counted ones.
+    pub const fn asked_first(self) -> Self {
+        Self { stop_first: true, ..self }
+    }
     /// Returns the bound of a wait of at most `looks` futile looks without a stop condition.
     pub const fn looks(looks: u32) -> Self {
         Self::of(Budget::Looks(looks), u32::MAX)

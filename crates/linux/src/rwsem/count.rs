@@ -6,7 +6,7 @@ use super::policy::Format;
 pub const WRITER: u64 = 1;
 /// Bits: a thread is in the wait list.
 pub const WAITERS: u64 = 1 << 1;
-/// Bits: the lock is reserved for the first waiter.
+/// Bits: the handoff: the first waiter is the next owner.
 pub const HANDOFF: u64 = 1 << 2;
 /// Bits: one reader. Readers are counted in bits 8 to 62.
 pub const READER: u64 = 1 << READER_SHIFT;

@@ -1,4 +1,4 @@
-//! The wait list, in order of arrival, and the internal lock that guards it.
+//! The wait list, in order of arrival, and `wait_lock` that guards it.
 
 use super::object::Slow;
 use super::policy::WaitLockKind;
@@ -11,7 +11,7 @@ use crate::raw::RawLock;
 use crate::ticket::TicketLock;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// The internal lock, as it was at different times.
+/// `wait_lock`, as it was at different times.
 pub struct WaitLock<P: Cells> {
     ticket: TicketLock<P>,
     queued: QSpinlock<P>,
@@ -21,7 +21,7 @@ pub struct WaitLock<P: Cells> {
 
 /// The ends of the list.
 pub struct List<P: Cells> {
-    /// It is written under the internal lock, and also read without it.
+    /// It is written under `wait_lock`, and also read without it.
     first: P::U32,
     last: Guarded<P, TailCode>,
 }
@@ -46,13 +46,13 @@ impl<P: ParkPlatform> Zeroed for WaitLock<P> {
 }
 
 impl<P: ConstCells> WaitLock<P> {
-    /// A free internal lock.
+    /// `wait_lock`, free.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const FREE: Self =
         Self { ticket: TicketLock::INIT, queued: QSpinlock::INIT, bounded: QSpinlock::INIT };
 }
 
-/// An operation that takes the internal lock.
+/// An operation that takes `wait_lock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
     /// A release, or a reader that wakes others.
@@ -74,8 +74,8 @@ impl Site {
 }
 
 impl<'a, P: ParkPlatform> Slow<'a, P> {
-    /// Takes the internal lock.
-    pub fn section(self, site: Site) -> WaitListGuard<'a, P> {
+    /// Takes `wait_lock`.
+    pub fn lock_wait_list(self, site: Site) -> WaitListGuard<'a, P> {
         let since_ns = if P::is_counting() { P::now_ns() } else { 0 };
         let lock = &self.sem.wait_lock;
         match self.policy.wait_lock {
@@ -88,8 +88,8 @@ impl<'a, P: ParkPlatform> Slow<'a, P> {
         }
         WaitListGuard(self)
     }
-    /// Takes the internal lock if it is free.
-    pub fn try_section(self) -> Option<WaitListGuard<'a, P>> {
+    /// Takes `wait_lock` if it is free.
+    pub fn try_lock_wait_list(self) -> Option<WaitListGuard<'a, P>> {
         let lock = &self.sem.wait_lock;
         let is_ours = match self.policy.wait_lock {
             WaitLockKind::Ticket => lock.ticket.try_lock(),
@@ -98,14 +98,14 @@ impl<'a, P: ParkPlatform> Slow<'a, P> {
         };
         is_ours.then(|| WaitListGuard(self))
     }
-    /// Returns the first waiter. Without the internal lock this is a hint.
+    /// Returns the first waiter. Without `wait_lock` this is a hint.
     pub fn first(self) -> Option<NodeId> {
-        // ordering: Relaxed; only a hint, re-checked under the internal lock.
+        // ordering: Relaxed; only a hint, re-checked under `wait_lock`.
         linked(self.sem.list.first.load(Relaxed))
     }
 }
 
-/// The wait list, while the internal lock is held. Dropping it gives the lock back.
+/// The wait list, while `wait_lock` is held. Dropping it gives the lock back.
 pub struct WaitListGuard<'a, P: ParkPlatform>(pub(super) Slow<'a, P>);
 
 impl<P: ParkPlatform> Drop for WaitListGuard<'_, P> {
@@ -124,7 +124,7 @@ impl<P: ParkPlatform> Drop for WaitListGuard<'_, P> {
 
 impl<P: ParkPlatform> WaitListGuard<'_, P> {
     fn place(&self, id: NodeId) -> Place {
-        // SAFETY: the node is in this list, or in none and the caller's; the internal lock is held.
+        // SAFETY: the node is in this list, or in none and the caller's; `wait_lock` is held.
         unsafe { waiter::<P>(id).place.get() }
     }
     fn change(&self, id: NodeId, change: impl FnOnce(&mut Place)) {
@@ -134,15 +134,15 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
         unsafe { waiter::<P>(id).place.set(place) };
     }
     fn set_first(&self, first: Option<NodeId>) {
-        // ordering: Relaxed; written under the internal lock. A thread that reads it without takes it for a hint.
+        // ordering: Relaxed; written under `wait_lock`. A thread that reads it without takes it for a hint.
         self.0.sem.list.first.store(TailCode::of(first).bits().into(), Relaxed);
     }
     fn last(&self) -> Option<NodeId> {
-        // SAFETY: the internal lock is held.
+        // SAFETY: `wait_lock` is held.
         unsafe { self.0.sem.list.last.get() }.node()
     }
     fn set_last(&self, last: Option<NodeId>) {
-        // SAFETY: the internal lock is held.
+        // SAFETY: `wait_lock` is held.
         unsafe { self.0.sem.list.last.set(TailCode::of(last)) };
     }
 
@@ -178,11 +178,11 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
     pub fn is_due(&self, id: NodeId) -> bool {
         P::now_ns() >= self.place(id).due_ns
     }
-    /// Returns `true` if the lock is reserved for `id`.
+    /// Returns `true` if the handoff is for `id`.
     pub fn has_handoff(&self, id: NodeId) -> bool {
         self.place(id).has_handoff
     }
-    /// Says that the lock is reserved for `id`.
+    /// Says that the handoff is for `id`.
     pub fn set_handoff(&self, id: NodeId) {
         self.change(id, |place| place.has_handoff = true);
     }

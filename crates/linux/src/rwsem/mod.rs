@@ -350,10 +350,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up. `asks_alone` is true for a
     /// writer that wants the handoff and is the only one that may ask for it.
     #[cold]
-    fn leave(self, section: list::WaitListGuard<'_, P>, id: NodeId, asks_alone: bool) {
-        let (was_first, kind) = (section.first() == Some(id), section.kind(id));
-        section.remove(id);
-        if section.is_empty() {
+    fn leave(self, list: list::WaitListGuard<'_, P>, id: NodeId, asks_alone: bool) {
+        let (was_first, kind) = (list.first() == Some(id), list.kind(id));
+        list.remove(id);
+        if list.is_empty() {
             match self.policy.format {
                 // (*,1,*,*) -> (*,0,0,*)
                 // ordering: Release; R8, that it is no longer the first.
@@ -374,11 +374,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
             false => kind == HoldMode::Writer,
         };
         if wakes {
-            if self.policy.unlock_wake == UnlockWake::UnlessTold {
+            if self.policy.unlock_wake == UnlockWake::UnlessWoken {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);
             }
-            self.wake_in(section, wake::Wake::Any, false);
+            self.wake_in(list, wake::Wake::Any, false);
         }
     }
 }

@@ -106,7 +106,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     #[inline(always)]
     #[doc(alias = "__rwsem_set_reader_owned")]
     pub fn name_reader(self, thread: impl FnOnce() -> u64, more: u64) {
-        let kept = match self.policy.owner {
+        match self.policy.owner {
             OwnerWord::None | OwnerWord::WriterLate => return,
             OwnerWord::WriterOrReaders => {
                 if self.owner() != READERS {
@@ -115,9 +115,10 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
                 return;
             }
-            OwnerWord::TwoFlagsOfOneOwner => 0,
-            OwnerWord::TwoFlags | OwnerWord::OneFlag => self.owner() & RD,
-        };
+            OwnerWord::TwoFlagsOfOneOwner | OwnerWord::TwoFlags | OwnerWord::OneFlag => {}
+        }
+        let drops = self.policy.owner == OwnerWord::TwoFlagsOfOneOwner;
+        let kept = if drops { 0 } else { self.owner() & RD };
         // ordering: Relaxed; only a hint, as above.
         self.sem.owner.store(thread() | READERS | kept | more, Relaxed);
     }

@@ -143,18 +143,18 @@ pub enum UnlockWake {
     FlaggedAsPosted,
     /// Another release is about to wake.
     Flagged,
-    /// The first waiter is a writer that was told and has not looked since.
-    UnlessTold,
+    /// The first waiter is a writer that was woken and has not looked since.
+    UnlessWoken,
 }
 
-/// The time at which threads are woken that were marked with the internal lock held.
+/// The time at which threads are woken that were marked with `wait_lock` held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakesIssued {
     /// At once.
     Inside,
-    /// After the internal lock is given back, but at once by a writer that queues.
+    /// After `wait_lock` is given back, but at once by a writer that queues.
     AfterUnlessQueueing,
-    /// After the internal lock is given back.
+    /// After `wait_lock` is given back.
     After,
 }
 
@@ -163,7 +163,7 @@ pub enum WakesIssued {
 pub struct Policy {
     /// The count word.
     pub format: Format,
-    /// The internal lock.
+    /// `wait_lock`.
     pub wait_lock: WaitLockKind,
     /// The owner word.
     pub owner: OwnerWord,
@@ -187,7 +187,7 @@ pub struct Policy {
     /// True if the first reader is granted although an attempt is under way. Otherwise it is granted only if there is
     /// no attempt or the attempt came later. Only where the count is biased.
     pub grants_beside_attempts: bool,
-    /// The way to reserve the lock for a waiter.
+    /// The rule of the handoff.
     pub handoff: Handoff,
     /// The case in which a release wakes no waiter.
     pub unlock_wake: UnlockWake,
@@ -203,7 +203,7 @@ pub struct Policy {
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
     pub reader_wakes_readers: bool,
-    /// True if a spinning reader that withdraws from a lock, which is then free and reserved, wakes the first waiter.
+    /// True if a spinning reader that withdraws from a lock, which is then free and has the handoff bit, wakes the first waiter.
     /// Otherwise it may be that no thread does.
     pub withdrawing_wakes: bool,
 }
@@ -270,7 +270,7 @@ impl Policy {
     }
     /// Returns `true` if a thread that keeps the lock for a waiter checks if it came free meanwhile. The release may
     /// have woken no thread because of a spinner, and this spinner must then not take the lock.
-    pub const fn keeps_for_sure(&self) -> bool {
+    pub const fn rechecks_after_handoff(&self) -> bool {
         !matches!(self.unlock_wake, UnlockWake::Always) && self.queuer_wakes
     }
     /// Returns `true` if a waiting writer makes one attempt, with the count that it has read before it asked for the
@@ -284,7 +284,7 @@ impl Policy {
         self.handoff.binds_if_asked_by_first()
     }
     /// Returns `true` if a writer looks at the count and at the head of the list when it wakes up, before it asks for
-    /// the internal lock, as until 5.15.
+    /// `wait_lock`, as until 5.15.
     pub const fn looks_when_woken(&self) -> bool {
         matches!(self.handoff, Handoff::Never | Handoff::Posted) || self.handoff.is_by_first()
     }
@@ -370,7 +370,7 @@ const TODAY: Policy = Policy { handoff: Handoff::ByAny, ..KERNEL_5_19 };
 /// The kernel wakes the first waiter at each release, although it may be awake and not running. A
 /// program pays a system call for that, and has more threads than CPUs more often.
 const IN_PROGRAMS: Policy = Policy {
-    unlock_wake: UnlockWake::UnlessTold,
+    unlock_wake: UnlockWake::UnlessWoken,
     tries_first: true,
     handoff: Handoff::OnceAwake,
     looks_before_sleep: true,
@@ -406,7 +406,7 @@ presets! {
         Policy { unlock_wake: UnlockWake::FlaggedAsPosted, ..KERNEL_3_12 };
     /// As [`V3_12WakeFlagAsPosted`], but with a flag that loses no wake-ups.
     V3_12WakeFlag = Policy { unlock_wake: UnlockWake::Flagged, ..KERNEL_3_12 };
-    /// Linux 4.14: writers spin in a queue, wake-ups come after the internal lock.
+    /// Linux 4.14: writers spin in a queue, wake-ups come after `wait_lock`.
     V4_14 = KERNEL_4_14;
     /// Linux 4.14 with the first six patches of October 2017: the count is in bits, and no waiter is handed the lock.
     V4_14Bits = BITS_4_14;
@@ -416,7 +416,7 @@ presets! {
     V4_14Handoff = Policy { queuer_wakes: true, ..HANDOFF_POSTED };
     /// Linux 5.2 with the series of May 2019 up to its third patch: the count is in bits, and each release wakes.
     V5_2NewCount = NEW_COUNT;
-    /// The series of May 2019 up to the handoff, after 4 ms, and wake-ups after the internal lock is given back.
+    /// The series of May 2019 up to the handoff, after 4 ms, and wake-ups after `wait_lock` is given back.
     V5_2Handoff = HANDOFF_5_2;
     /// The series of May 2019 up to the patch by which almost all readers of the list are woken together.
     V5_2AllReaders = ALL_READERS;
@@ -427,7 +427,7 @@ presets! {
     V5_2TimedSpin = TIMED_SPIN;
     /// Linux 5.10: as [`V5_2TimedSpin`], but with one flag for readers and one for writers, which the fifteenth patch
     /// brought. It is the same with the first patch of November 2020, which passes on a value. A spinning reader that
-    /// withdraws may leave a reserved lock to no thread.
+    /// withdraws may leave a lock with the handoff bit to no thread.
     V5_10AsPosted = Policy { withdrawing_wakes: false, ..KERNEL_5_10 };
     /// As [`V5_10AsPosted`], but a spinning reader that withdraws wakes the first waiter, as in all other presets whose
     /// readers spin.

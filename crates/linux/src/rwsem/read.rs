@@ -32,9 +32,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
         if !joins && self.may_steal(seen) {
             self.own_as_reader();
             P::count(Event::rwsem_rlock_steal);
-            // Behind a writer that was told, there is no reader to take along.
+            // Behind a writer that was woken, there is no reader to take along.
             let may_wake =
-                self.policy.unlock_wake != UnlockWake::UnlessTold || !self.is_first_told();
+                self.policy.unlock_wake != UnlockWake::UnlessWoken || !self.is_first_woken();
             if count::readers_in(seen) == 1 && seen & WAITERS != 0 && may_wake {
                 self.wake_readers();
             }
@@ -74,25 +74,25 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Queues and waits. Returns `true` if it got the lock.
     fn queue_to_read(self, id: NodeId, spun: Spun, entry: u64, until: Until<'_, P>) -> bool {
         let is_counted = spun == Spun::NotAtAll;
-        let section = self.section(Site::Read);
-        let was_empty = section.is_empty();
+        let list = self.lock_wait_list(Site::Read);
+        let was_empty = list.is_empty();
         if was_empty && is_counted && self.policy.enters_if_alone && self.is_mine_at_once() {
-            drop(section);
+            drop(list);
             self.own_as_reader();
             P::count(Event::rwsem_rlock_fast);
             return true;
         }
-        // ordering: Relaxed; published by the internal lock.
+        // ordering: Relaxed; published by `wait_lock`.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
-        section.push(id, HoldMode::Reader, self.due_ns(HoldMode::Reader));
+        list.push(id, HoldMode::Reader, self.due_ns(HoldMode::Reader));
         if self.policy.owner == OwnerWord::TwoFlags && entry & RD != 0 {
-            section.set_found_rd(id);
+            list.set_found_rd(id);
         }
         until.begin(id);
         let count = self.count_as_waiting(was_empty, is_counted);
         let mut queue = WakeQueue::new();
-        self.wake_as_queueing_reader(&section, count, was_empty, &mut queue);
-        drop(section);
+        self.wake_as_queueing_reader(&list, count, was_empty, &mut queue);
+        drop(list);
         queue.flush();
         let is_ours = self.await_grant(id, until);
         until.end(id);
@@ -132,7 +132,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let change = if is_counted { list.wrapping_sub(format.reader()) } else { list };
         // (w,*,r) -> (w,1,r-1), or n -> n-1 or n-1+WAITING
         // ordering: Relaxed; nothing is read through it: a release that does not see the first waiter finds none, and
-        // asks for the internal lock. A grant acquires for itself.
+        // asks for `wait_lock`. A grant acquires for itself.
         self.sem.count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
@@ -140,7 +140,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// count.
     fn wake_as_queueing_reader(
         self,
-        section: &WaitListGuard<'_, P>,
+        list: &WaitListGuard<'_, P>,
         count: u64,
         was_first: bool,
         queue: &mut WakeQueue<P>,
@@ -160,7 +160,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             format @ Format::Biased(_) if format.is_above_waiting(count) && joins => Wake::Readers,
             _ => return,
         };
-        self.mark(section, wake, false, queue);
+        self.mark(list, wake, false, queue);
     }
 
     /// Sleeps until it is granted the lock. Returns `false` if the wait is over before.
@@ -169,17 +169,17 @@ impl<P: ParkPlatform> Slow<'_, P> {
         loop {
             self.look_before_sleep(id);
             // ordering: Acquire; R3, R4.
-            let told = grant.fetch_and(!NUDGED, Acquire);
-            if told & GRANTED != 0 {
+            let seen = grant.fetch_and(!NUDGED, Acquire);
+            if seen & GRANTED != 0 {
                 return true;
             }
             if until.is_over() {
-                let section = self.section(Site::Read);
-                if section.is_queued(id) {
-                    self.leave(section, id, false);
+                let list = self.lock_wait_list(Site::Read);
+                if list.is_queued(id) {
+                    self.leave(list, id, false);
                     return false;
                 }
-                // It was granted meanwhile, under the internal lock, which orders what the grant carries.
+                // It was granted meanwhile, under `wait_lock`, which orders what the grant carries.
                 return true;
             }
             P::count(Event::rwsem_sleep_reader);

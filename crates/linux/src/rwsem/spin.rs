@@ -138,7 +138,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Spins while the writer `word` owns the lock and runs, unless the lock is kept for a waiter and the policy minds.
+    /// Spins while the writer `word` owns the lock and runs, unless the handoff bit is set and the policy minds.
     /// Returns the word afterwards.
     fn await_other_owner(self, word: u64, over: &mut Over<'_, P>) -> u64 {
         // As from the seventh patch of 2019 until 5.3.
@@ -170,13 +170,13 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Spins on the owner, as the waiter that the lock is kept for, unless a flag says that a thread should not spin.
+    /// Spins on the owner, as the waiter that the handoff is for, unless a flag says that a thread should not spin.
     /// Returns the owner afterwards.
     pub(super) fn spin_on_owner_for_handoff(self, over: &mut Over<'_, P>) -> Owner {
         self.spin_on_owner(self.policy.owner.all_flags(), over)
     }
 
-    /// Looks for a moment if the lock comes free, as the waiter for which it is reserved. Returns `true` if it does.
+    /// Looks for a moment if the lock comes free, as the waiter that the handoff is for. Returns `true` if it does.
     pub(super) fn await_free(self, over: &mut Over<'_, P>) -> bool {
         let bound = Over::<'_, P>::bound();
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -357,9 +357,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
         true
     }
 
-    /// Wakes the first waiter if the lock is free and reserved, for a reader that goes on spinning. Its attempt is no
+    /// Wakes the first waiter if the lock is free and has the handoff bit, for a reader that goes on spinning. Its attempt is no
     /// longer in the count, which is `left`. If the last reader saw that attempt, it has woken no thread. Other
-    /// spinners take a free lock, but not one that is reserved. Linux 5.10 does without this.
+    /// spinners take a free lock, but not one with that bit. Linux 5.10 does without this.
     fn wake_first_waiter(self, left: u64) {
         if self.policy.withdrawing_wakes && left & (HELD_MASK | HANDOFF) == HANDOFF {
             self.wake_after_release(left);
@@ -419,7 +419,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         let _ = grant.cond_load_bounded(
             Relaxed,
             UNTIL_OVER,
-            |told| told != super::ASLEEP,
+            |seen| seen != super::ASLEEP,
             || patience.pause(),
         );
     }

@@ -47,12 +47,12 @@ impl<P: ParkPlatform, C: RwSemPolicy> RwSem<P, C> {
         // ordering: Relaxed; nothing is read through it.
         self.sem.count.cond_load(Relaxed, |count| count & WAITERS != 0);
     }
-    /// Looks `looks` times if the lock is reserved for a waiter. Returns `true` if it is. For policies with bits in the
+    /// Looks `looks` times if the handoff bit is set. Returns `true` if it is. For policies with bits in the
     /// count.
-    pub fn is_reserved_soon(&self, looks: u32) -> bool {
+    pub fn has_handoff_soon(&self, looks: u32) -> bool {
         let bound = Bound::of(Budget::Looks(looks), looks);
-        let is_reserved = |count| count & HANDOFF != 0;
+        let has_handoff = |count| count & HANDOFF != 0;
         // ordering: Relaxed; nothing is read through it.
-        self.sem.count.cond_load_bounded(Relaxed, bound, is_reserved, || false).is_ok()
+        self.sem.count.cond_load_bounded(Relaxed, bound, has_handoff, || false).is_ok()
     }
 }

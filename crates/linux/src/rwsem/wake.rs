@@ -1,4 +1,4 @@
-//! Waking waiters: they are marked with the internal lock held, and woken after it is given back.
+//! Waking waiters: they are marked with `wait_lock` held, and woken after it is given back.
 
 use super::count::{ACTIVE, GUARD, HANDOFF, READER, READERS_MASK, WAITERS, WRITER};
 use super::list::{Site, WaitListGuard};
@@ -57,27 +57,27 @@ impl<P: ParkPlatform> WakeQueue<P> {
 }
 
 impl<P: ParkPlatform> Slow<'_, P> {
-    /// Marks the waiters that `wake` says, with the internal lock held. `is_release` is true if this is on behalf of a
+    /// Marks the waiters that `wake` says, with `wait_lock` held. `is_release` is true if this is on behalf of a
     /// release.
     pub fn mark(
         self,
-        section: &WaitListGuard<'_, P>,
+        list: &WaitListGuard<'_, P>,
         wake: Wake,
         is_release: bool,
         queue: &mut WakeQueue<P>,
     ) {
-        let Some(head) = section.first() else { return };
+        let Some(head) = list.first() else { return };
         if self.policy.unlock_wake == UnlockWake::FlaggedAsPosted {
             self.set_flag(1);
         }
         let passes_writer = wake == Wake::ReadOwned && self.policy.grants_past_writer;
-        if section.kind(head) == HoldMode::Writer && !passes_writer {
+        if list.kind(head) == HoldMode::Writer && !passes_writer {
             self.mark_writer(head, wake, is_release, queue);
             return;
         }
         self.lower_flag(is_release);
-        let Some(is_granted) = self.grant_head(section, head, wake) else { return };
-        self.grant_readers(section, head, is_granted, queue);
+        let Some(is_granted) = self.grant_head(list, head, wake) else { return };
+        self.grant_readers(list, head, is_granted, queue);
     }
 
     fn mark_writer(self, head: NodeId, wake: Wake, is_release: bool, queue: &mut WakeQueue<P>) {
@@ -87,9 +87,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
         if wake == Wake::Any {
             P::count(Event::rwsem_wake_writer);
             // ordering: Release; R4.
-            let told = waiter::<P>(head).grant.fetch_or(WOKEN, Release);
-            // If it was told before and has not looked since, the thread that told it wakes it.
-            if told & WOKEN == 0 {
+            let before = waiter::<P>(head).grant.fetch_or(WOKEN, Release);
+            // If it was woken before and has not looked since, the thread that marked it wakes it.
+            if before & WOKEN == 0 {
                 queue.add(head);
                 self.flush_if_inside(queue);
             }
@@ -108,11 +108,11 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Counts the first waiter, a reader, among the holders, unless the caller is one: then no writer can come in
     /// between. Returns `true` if the waiter is counted, and `None` if a writer has the lock or no more readers can be
     /// counted.
-    fn grant_head(self, section: &WaitListGuard<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
+    fn grant_head(self, list: &WaitListGuard<'_, P>, head: NodeId, wake: Wake) -> Option<bool> {
         let count = &self.sem.count;
         if self.policy.format == Format::Bits {
             let most = (BATCH as u64).wrapping_mul(READER);
-            // ordering: Relaxed; only a thread with the internal lock grants, and others stay away.
+            // ordering: Relaxed; only a thread with `wait_lock` grants, and others stay away.
             let is_full = count.load(Relaxed).wrapping_add(most) & GUARD != 0;
             if is_full {
                 return None;
@@ -122,12 +122,12 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return Some(false);
         }
         let is_granted = match self.policy.format {
-            Format::Bits => self.grant_head_in_bits(section, head),
+            Format::Bits => self.grant_head_in_bits(list, head),
             format @ Format::Biased(_) => self.grant_head_in_bias(format),
         };
         is_granted.then(|| {
-            let found_rd = section.found_rd(head);
-            self.name_reader(|| section.thread(head), if found_rd { RD } else { 0 });
+            let found_rd = list.found_rd(head);
+            self.name_reader(|| list.thread(head), if found_rd { RD } else { 0 });
             if found_rd {
                 P::count(Event::rwsem_opt_norspin);
             }
@@ -135,7 +135,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         })
     }
 
-    fn grant_head_in_bits(self, section: &WaitListGuard<'_, P>, head: NodeId) -> bool {
+    fn grant_head_in_bits(self, list: &WaitListGuard<'_, P>, head: NodeId) -> bool {
         let (count, reader) = (&self.sem.count, Format::Bits.reader());
         loop {
             // (*,r) -> (*,r+1)
@@ -146,18 +146,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
             let mut back = 0_u64.wrapping_sub(reader);
             let keeps = self.policy.handoff != Handoff::Never;
-            if keeps && section.is_due(head) {
+            if keeps && list.is_due(head) {
                 // The waiter may inherit the bit from one that gave up: then the bit becomes its own.
-                section.set_handoff(head);
+                list.set_handoff(head);
                 if seen & HANDOFF == 0 {
                     P::count(Event::rwsem_rlock_handoff);
                     back = back.wrapping_add(HANDOFF);
                 }
             }
-            // (*,r+1) -> (*,r), and maybe reserved
+            // (*,r+1) -> (*,r), and maybe with the handoff bit
             // ordering: Relaxed; nothing is read through it.
             let left = count.fetch_add(back, Relaxed).wrapping_add(back);
-            if !self.policy.keeps_for_sure() || Format::Bits.is_held(left) {
+            if !self.policy.rechecks_after_handoff() || Format::Bits.is_held(left) {
                 return false;
             }
         }
@@ -194,22 +194,22 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Takes readers out of the list, counts them among the holders, and tells them.
     fn grant_readers(
         self,
-        section: &WaitListGuard<'_, P>,
+        list: &WaitListGuard<'_, P>,
         head: NodeId,
         is_head_counted: bool,
         queue: &mut WakeQueue<P>,
     ) {
-        let is_first_reader = section.kind(head) == HoldMode::Reader;
-        let (first, granted) = self.take_readers(section, head);
+        let is_first_reader = list.kind(head) == HoldMode::Reader;
+        let (first, granted) = self.take_readers(list, head);
         if granted == 0 {
             return;
         }
         P::count(Event::rwsem_wake_reader);
-        self.count_granted(section, granted - u64::from(is_head_counted), is_first_reader);
+        self.count_granted(list, granted - u64::from(is_head_counted), is_first_reader);
         let mut at = first;
         for _ in 0..granted {
             let Some(id) = at else { break };
-            at = section.next(id);
+            at = list.next(id);
             let grant = &waiter::<P>(id).grant;
             // ordering: Release; R3.
             grant.store(GRANTED, Release);
@@ -220,18 +220,18 @@ impl<P: ParkPlatform> Slow<'_, P> {
 
     /// Takes the readers that are to be granted out of the list and chains them. Returns the first of them and their
     /// number.
-    fn take_readers(self, section: &WaitListGuard<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
+    fn take_readers(self, list: &WaitListGuard<'_, P>, head: NodeId) -> (Option<NodeId>, u64) {
         let (mut first, mut last, mut taken) = (None, None, 0);
         let mut at = Some(head);
         while let Some(id) = at {
-            at = section.next(id);
-            match (section.kind(id), self.policy.reader_batch) {
+            at = list.next(id);
+            match (list.kind(id), self.policy.reader_batch) {
                 (HoldMode::Writer, ReaderBatch::AtHead) => break,
                 (HoldMode::Writer, ReaderBatch::All) => continue,
                 (HoldMode::Reader, _) => {}
             }
-            section.remove(id);
-            section.chain(last, id);
+            list.remove(id);
+            list.chain(last, id);
             first = first.or(Some(id));
             last = Some(id);
             taken += 1;
@@ -243,21 +243,21 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Adds readers that were granted to the count, and takes from the count what is no longer true.
-    fn count_granted(self, section: &WaitListGuard<'_, P>, more: u64, is_first_reader: bool) {
+    fn count_granted(self, list: &WaitListGuard<'_, P>, more: u64, is_first_reader: bool) {
         let count = &self.sem.count;
-        let is_empty = section.is_empty();
+        let is_empty = list.is_empty();
         let change = match self.policy.format {
             format @ Format::Biased(_) => {
-                let list = if is_empty { format.waiters() } else { 0 };
-                more.wrapping_sub(list)
+                let waiters = if is_empty { format.waiters() } else { 0 };
+                more.wrapping_sub(waiters)
             }
             Format::Bits => {
-                // ordering: Relaxed; the reservation is kept and let go under the internal lock.
-                let is_reserved =
+                // ordering: Relaxed; the handoff bit is set and cleared under `wait_lock`.
+                let has_handoff =
                     count.load(Relaxed) & HANDOFF != 0 && (is_empty || is_first_reader);
-                let reserved = if is_reserved { HANDOFF } else { 0 };
-                let list = if is_empty { WAITERS } else { 0 };
-                more.wrapping_mul(Format::Bits.reader()).wrapping_sub(reserved | list)
+                let handoff = if has_handoff { HANDOFF } else { 0 };
+                let waiters = if is_empty { WAITERS } else { 0 };
+                more.wrapping_mul(Format::Bits.reader()).wrapping_sub(handoff | waiters)
             }
         };
         if change != 0 {
@@ -271,24 +271,24 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// release saw.
     #[cold]
     pub fn wake_after_release(self, count: u64) {
-        let section = match self.policy.unlock_wake {
-            UnlockWake::Always => self.section(Site::Wake),
-            UnlockWake::UnlessTold => {
+        let list = match self.policy.unlock_wake {
+            UnlockWake::Always => self.lock_wait_list(Site::Wake),
+            UnlockWake::UnlessWoken => {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);
-                if self.is_first_told() {
+                if self.is_first_woken() {
                     return;
                 }
-                self.section(Site::Wake)
+                self.lock_wait_list(Site::Wake)
             }
             UnlockWake::UnlessSpinner => {
-                let is_reserved = self.policy.format == Format::Bits && count & HANDOFF != 0;
-                match !is_reserved && self.has_spinner() {
-                    true => match self.try_section() {
-                        Some(section) => section,
+                let has_handoff = self.policy.format == Format::Bits && count & HANDOFF != 0;
+                match !has_handoff && self.has_spinner() {
+                    true => match self.try_lock_wait_list() {
+                        Some(list) => list,
                         None => return,
                     },
-                    false => self.section(Site::Wake),
+                    false => self.lock_wait_list(Site::Wake),
                 }
             }
             UnlockWake::FlaggedAsPosted | UnlockWake::Flagged => {
@@ -296,35 +296,35 @@ impl<P: ParkPlatform> Slow<'_, P> {
                     return;
                 }
                 self.set_flag(1);
-                self.section(Site::Wake)
+                self.lock_wait_list(Site::Wake)
             }
         };
-        self.wake_in(section, Wake::Any, true);
+        self.wake_in(list, Wake::Any, true);
     }
 
-    /// Wakes the waiters that `wake` says, and gives the internal lock back.
-    pub fn wake_in(self, section: WaitListGuard<'_, P>, wake: Wake, is_release: bool) {
+    /// Wakes the waiters that `wake` says, and gives `wait_lock` back.
+    pub fn wake_in(self, list: WaitListGuard<'_, P>, wake: Wake, is_release: bool) {
         let mut queue = WakeQueue::new();
-        if section.is_empty() {
+        if list.is_empty() {
             if is_release {
                 self.lower_flag(is_release);
             }
         } else {
-            self.mark(&section, wake, is_release, &mut queue);
+            self.mark(&list, wake, is_release, &mut queue);
         }
-        drop(section);
+        drop(list);
         queue.flush();
     }
 
     /// Takes the waiting readers along, for a thread that holds the lock as a reader.
     #[cold]
     pub fn wake_readers(self) {
-        self.wake_in(self.section(Site::Wake), Wake::ReadOwned, false);
+        self.wake_in(self.lock_wait_list(Site::Wake), Wake::ReadOwned, false);
     }
 
-    /// Returns `true` if the first waiter is a writer that was told to look and has not done so yet. A writer that was
-    /// first only a moment ago has the lock, or has told the next waiter.
-    pub fn is_first_told(self) -> bool {
+    /// Returns `true` if the first waiter is a writer that was woken and has not looked yet. A writer that was first
+    /// only a moment ago has the lock, or has woken the next waiter.
+    pub fn is_first_woken(self) -> bool {
         // ordering: Relaxed; after the barrier, R8, or only a hint.
         self.first().is_some_and(|id| waiter::<P>(id).grant.load(Relaxed) & WOKEN != 0)
     }

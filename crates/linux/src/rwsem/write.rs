@@ -20,11 +20,11 @@ struct Waiting {
     due_ns: u64,
     /// It has seen itself at the head of the list.
     is_first: bool,
-    /// It wants the lock to be reserved for it.
+    /// It wants the handoff.
     wants_handoff: bool,
     /// It was woken.
     is_awake: bool,
-    /// The count that it has read before it asked for the internal lock. Until 2019 it tries with that one.
+    /// The count that it has read before it asked for `wait_lock`. Until 2019 it tries with that one.
     seen: u64,
 }
 
@@ -72,15 +72,15 @@ impl<P: ParkPlatform> Slow<'_, P> {
             // ordering: full barrier; R6.
             P::full_barrier(&self.sem.count);
         }
-        let section = self.section(Site::Write);
-        let was_empty = section.is_empty();
+        let list = self.lock_wait_list(Site::Write);
+        let was_empty = list.is_empty();
         let due_ns = self.due_ns(HoldMode::Writer);
-        // ordering: Relaxed; published by the internal lock.
+        // ordering: Relaxed; published by `wait_lock`.
         waiter::<P>(id).grant.store(ASLEEP, Relaxed);
-        section.push(id, HoldMode::Writer, due_ns);
+        list.push(id, HoldMode::Writer, due_ns);
         until.begin(id);
         let seen = self.count_writer_as_waiting(was_empty);
-        let section = self.wake_as_queueing_writer(section, seen, was_empty);
+        let list = self.wake_as_queueing_writer(list, seen, was_empty);
         let me = Waiting {
             id,
             due_ns,
@@ -89,7 +89,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             is_awake: false,
             seen,
         };
-        let is_ours = self.wait_to_own(section, me, forbids, until);
+        let is_ours = self.wait_to_own(list, me, forbids, until);
         until.end(id);
         P::count(if is_ours { Event::rwsem_wlock } else { Event::rwsem_wlock_fail });
         is_ours
@@ -114,7 +114,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
         // (*,0,*) -> (*,1,*), or n -> n-WRITE or n-WRITE+WAITING or n+WAITING
         // ordering: Relaxed; nothing is read through it: a release that does not see the first waiter finds none, and
-        // asks for the internal lock. The attempt that succeeds acquires for itself.
+        // asks for `wait_lock`. The attempt that succeeds acquires for itself.
         count.fetch_add(change, Relaxed).wrapping_add(change)
     }
 
@@ -122,7 +122,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// its favour.
     fn wake_as_queueing_writer<'s>(
         self,
-        section: WaitListGuard<'s, P>,
+        list: WaitListGuard<'s, P>,
         seen: u64,
         was_empty: bool,
     ) -> WaitListGuard<'s, P>
@@ -131,38 +131,38 @@ impl<P: ParkPlatform> Slow<'_, P> {
     {
         let is_free = self.policy.format == Format::Bits && seen & HELD_MASK == 0;
         let wake = match (self.is_readers(seen), is_free && self.policy.queuer_wakes) {
-            _ if was_empty => return section,
+            _ if was_empty => return list,
             (true, _) => Wake::Readers,
             (false, true) => Wake::Any,
-            (false, false) => return section,
+            (false, false) => return list,
         };
         if is_free && self.policy.queuer_allows_spinning() {
             self.allow_spinning();
         }
         let mut queue = WakeQueue::new();
-        self.mark(&section, wake, false, &mut queue);
+        self.mark(&list, wake, false, &mut queue);
         if queue.is_empty() || self.policy.wakes != WakesIssued::After {
             queue.flush();
-            return section;
+            return list;
         }
-        let slow = section.0;
-        drop(section);
+        let slow = list.0;
+        drop(list);
         queue.flush();
-        slow.section(Site::Write)
+        slow.lock_wait_list(Site::Write)
     }
 
     /// Tries and sleeps alternately. Returns `true` if it got the lock.
     fn wait_to_own(
         self,
-        section: WaitListGuard<'_, P>,
+        list: WaitListGuard<'_, P>,
         mut me: Waiting,
         forbids: bool,
         until: Until<'_, P>,
     ) -> bool {
-        let mut section = Some(section);
+        let mut list = Some(list);
         let mut over = Over::new(until);
         loop {
-            let held = section.take().unwrap_or_else(|| self.section(Site::Write));
+            let held = list.take().unwrap_or_else(|| self.lock_wait_list(Site::Write));
             if self.try_queued(&held, &mut me) {
                 self.own();
                 if forbids {
@@ -184,19 +184,19 @@ impl<P: ParkPlatform> Slow<'_, P> {
             }
             if !self.sleep_to_own(&mut me, until) {
                 let asks_alone = me.wants_handoff && self.policy.handoff.is_by_first();
-                self.leave(self.section(Site::Write), me.id, asks_alone);
+                self.leave(self.lock_wait_list(Site::Write), me.id, asks_alone);
                 return false;
             }
             over = Over::new(until);
         }
     }
 
-    /// Returns `true` if the lock is kept for this writer, which then stays awake and waits for the owner.
-    fn spins_for_handoff(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    /// Returns `true` if the handoff is for this writer, which then stays awake and waits for the owner.
+    fn spins_for_handoff(self, list: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Never | Handoff::Posted | Handoff::ByFirst => false,
             Handoff::ByFirstSpinning => me.wants_handoff,
-            _ => section.has_handoff(me.id),
+            _ => list.has_handoff(me.id),
         }
     }
 
@@ -212,7 +212,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             // ordering: Acquire; R4.
             waiter::<P>(me.id).grant.swap(ASLEEP, Acquire);
             me.is_awake = true;
-            if self.policy.unlock_wake == UnlockWake::UnlessTold {
+            if self.policy.unlock_wake == UnlockWake::UnlessWoken {
                 // ordering: full barrier; R8.
                 P::full_barrier(&self.sem.count);
             }
@@ -222,7 +222,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Looks at the count without the internal lock. Returns `true` if another attempt is worth its while. May also ask
+    /// Looks at the count without `wait_lock`. Returns `true` if another attempt is worth its while. May also ask
     /// for the handoff.
     fn is_worth_a_try(self, me: &mut Waiting) -> bool {
         if me.wants_handoff {
@@ -249,28 +249,28 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 // (*,1,0,*) -> (*,1,1,*)
                 // ordering: Relaxed; nothing is read through it.
                 me.seen = self.sem.count.fetch_or(HANDOFF, Relaxed) | HANDOFF;
-                self.policy.keeps_for_sure() && me.seen & HELD_MASK == 0
+                self.policy.rechecks_after_handoff() && me.seen & HELD_MASK == 0
             }
             _ => false,
         }
     }
 
-    /// Makes an attempt of a writer in the list, with the internal lock held. If it succeeds, the writer leaves the
+    /// Makes an attempt of a writer in the list, with `wait_lock` held. If it succeeds, the writer leaves the
     /// list.
-    fn try_queued(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
+    fn try_queued(self, list: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let is_ours = match self.policy.format {
-            Format::Bits => self.try_queued_in_bits(section, me),
-            format @ Format::Biased(_) => self.try_queued_in_bias(section, me, format),
+            Format::Bits => self.try_queued_in_bits(list, me),
+            format @ Format::Biased(_) => self.try_queued_in_bias(list, me, format),
         };
         if is_ours {
-            section.remove(me.id);
+            list.remove(me.id);
         }
         is_ours
     }
 
     fn try_queued_in_bias(
         self,
-        section: &WaitListGuard<'_, P>,
+        list: &WaitListGuard<'_, P>,
         me: &mut Waiting,
         format: Format,
     ) -> bool {
@@ -278,7 +278,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
             return false;
         }
         let waiting = format.waiters();
-        let others = if section.is_alone(me.id) { 0 } else { waiting };
+        let others = if list.is_alone(me.id) { 0 } else { waiting };
         // The patches of 2013 changed the count in two steps.
         let (at_once, later) = match self.policy.writer_spin {
             WriterSpin::PerTurn => (0, others),
@@ -297,74 +297,70 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     #[doc(alias = "rwsem_try_write_lock")]
-    fn try_queued_in_bits(self, section: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
+    fn try_queued_in_bits(self, list: &WaitListGuard<'_, P>, me: &mut Waiting) -> bool {
         let handoff = self.policy.handoff;
         if !self.policy.looks_when_woken() {
-            me.is_first = section.first() == Some(me.id);
+            me.is_first = list.first() == Some(me.id);
         }
-        let mut seen = match self.policy.tries_with_earlier_count() {
-            true => me.seen,
-            // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-            false => self.sem.count.load(Relaxed),
-        };
+        let tries_once = self.policy.tries_with_earlier_count();
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = if tries_once { me.seen } else { self.sem.count.load(Relaxed) };
         loop {
             let has_handoff = seen & HANDOFF != 0;
-            if has_handoff && !me.is_first && self.yields_to_first(section) {
+            if has_handoff && !me.is_first && self.yields_to_first(list) {
                 return false;
             }
             if has_handoff && me.is_first && handoff.is_inherited() {
-                section.set_handoff(me.id);
+                list.set_handoff(me.id);
             }
             let is_held = seen & HELD_MASK != 0;
-            if is_held && (has_handoff || !self.asks_for_handoff(section, me)) {
+            if is_held && (has_handoff || !self.asks_for_handoff(list, me)) {
                 return false;
             }
             let new = match is_held {
                 true => seen | HANDOFF,
-                false if section.is_alone(me.id) => (seen | WRITER) & !(HANDOFF | WAITERS),
+                false if list.is_alone(me.id) => (seen | WRITER) & !(HANDOFF | WAITERS),
                 false => (seen | WRITER) & !HANDOFF,
             };
             // (0,1,*,0) -> (1,*,0,0), or (*,1,0,*) -> (*,1,1,*)
             // ordering: Acquire; R1, R2. On failure Relaxed: only a hint, as above.
             match self.sem.count.compare_exchange(seen, new, Acquire, Relaxed) {
                 Ok(_) if is_held => {
-                    self.note_handoff(section, me.id);
+                    self.note_handoff(list, me.id);
                     return false;
                 }
                 Ok(_) => return true,
-                Err(_) if self.policy.tries_with_earlier_count() => return false,
+                Err(_) if tries_once => return false,
                 Err(now) => seen = now,
             }
         }
     }
 
     /// Returns `true` if the handoff bit keeps a waiter that is not the first from a free lock.
-    fn yields_to_first(self, section: &WaitListGuard<'_, P>) -> bool {
+    fn yields_to_first(self, list: &WaitListGuard<'_, P>) -> bool {
         // Any waiter may use a bit that is left of a waiter that gave up.
         !self.policy.handoff.binds_if_asked_by_first()
-            || section.first().is_some_and(|first| section.has_handoff(first))
+            || list.first().is_some_and(|first| list.has_handoff(first))
     }
 
     /// Returns `true` if this writer, which finds the lock held, asks for the handoff.
-    fn asks_for_handoff(self, section: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
+    fn asks_for_handoff(self, list: &WaitListGuard<'_, P>, me: &Waiting) -> bool {
         match self.policy.handoff {
             Handoff::Posted | Handoff::Never => false,
             Handoff::ByFirst | Handoff::ByFirstSpinning => me.wants_handoff,
-            Handoff::BySetter | Handoff::BySetterUnlessLeft | Handoff::ByAny => {
-                section.is_due(me.id)
-            }
-            Handoff::OnceAwake => me.is_awake && me.is_first || section.is_due(me.id),
+            Handoff::BySetter | Handoff::BySetterUnlessLeft | Handoff::ByAny => list.is_due(me.id),
+            Handoff::OnceAwake => me.is_awake && me.is_first || list.is_due(me.id),
         }
     }
 
     /// Notes that writer `me` has set the handoff bit, and for which waiter.
-    fn note_handoff(self, section: &WaitListGuard<'_, P>, me: NodeId) {
+    fn note_handoff(self, list: &WaitListGuard<'_, P>, me: NodeId) {
         if self.policy.handoff.is_by_first() {
             return;
         }
         let is_own = self.policy.handoff.is_inherited();
-        if let Some(gets_it) = if is_own { Some(me) } else { section.first() } {
-            section.set_handoff(gets_it);
+        if let Some(gets_it) = if is_own { Some(me) } else { list.first() } {
+            list.set_handoff(gets_it);
         }
         P::count(Event::rwsem_wlock_handoff);
     }

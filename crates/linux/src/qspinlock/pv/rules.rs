@@ -12,12 +12,6 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 pub(super) const SPIN_LOOKS: u32 = 1 << 15;
 /// The number of looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
-/// The bound of the wait behind a predecessor.
-const BEHIND: Bound = Bound {
-    budget: Budget::Looks(SPIN_LOOKS),
-    stop_every: LOOKS_PER_PREDECESSOR,
-    stop_first: true,
-};
 /// The value of the pending byte while the head of the queue spins: newcomers do not steal.
 pub(super) const PENDING_BYTE: u8 = 1;
 
@@ -48,8 +42,9 @@ pub(super) trait Rules: Send + Sync + Sized + 'static {
         me: &QNode<P>,
         prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
+        let bound = Bound::of(Budget::Looks(SPIN_LOOKS), LOOKS_PER_PREDECESSOR).asked_first();
         // ordering: Acquire; Q3.
-        me.locked.cond_load_bounded(Acquire, BEHIND, |granted| granted != 0, prev_has_stopped)
+        me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
     }
     /// Waits for the lock as the head of the queue, and takes it.
     fn take_as_head<P: PvPlatform>(word: &P::Word, id: NodeId, me: &QNode<P>) {

@@ -89,7 +89,7 @@ fn inherits(simulation: &mut Simulation<'_>) {
         phase.store(1, Relaxed);
         await_phase(2);
         lock.await_waiters();
-        reserved.set(lock.is_reserved_soon(1));
+        reserved.set(lock.has_handoff_soon(1));
         phase.store(3, Relaxed);
         // SAFETY: taken above.
         unsafe { lock.unlock() };
