@@ -127,4 +127,12 @@ pub use lockwright_core::{events, tunables};
 #[doc(inline)]
 pub use rwsem::{Interrupt, Until};
 
+/// What was posted, and the rules that tell it from its near misses: the cards of each family of presets, in TOML.
+#[doc(hidden)]
+pub const CARDS: &[(&str, &str)] = &[
+    ("pv", include_str!("qspinlock/pv/cards.toml")),
+    ("cna", include_str!("qspinlock/cna/cards.toml")),
+    ("rwsem", include_str!("rwsem/cards.toml")),
+];
+
 use lockwright_core::{held, park, platform, queue, raw};

@@ -31,6 +31,7 @@
 //! the next waiter. Bug 13 is the same for a writer.
 
 mod bug;
+pub mod cards;
 mod hq;
 pub mod locks;
 mod mutex;

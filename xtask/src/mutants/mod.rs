@@ -5,7 +5,6 @@
 //! crates, which chooses one when it runs. A mutant is
 //! *killed* by a check that it violates and that the correct code passes within the same bounds.
 
-mod cards;
 mod check;
 mod copy;
 mod engine;

@@ -3,10 +3,9 @@
 //! An edit of a bug is of an expression, of statements, or of the body of a function. Places may be in each other; what
 //! stands there without a mutant has the inner ones, too.
 
-use super::cards;
 use crate::packages::below_sources;
 use crate::tidy::Source;
-use lockwright_zoo::{Bug, Edit};
+use lockwright_zoo::{Bug, Edit, cards};
 
 /// A place in a file that has another form with a mutant.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 //! The card of a preset has its rules. Each rule names a test, and a mutant that follows a neighbour's rule or leaves
 //! the rule out. The test has to fail with the mutant and to pass without it.
 
-use super::cards::{Cards, Change, Rule, rules};
 use super::check::Check;
 use super::engine::{self, Mutant, Options, Verdict};
 use crate::output::{self, say};
 use crate::packages::SOURCES;
 use crate::record::Item;
 use crate::tidy::files;
+use lockwright_zoo::cards::{CardEdit, CardRule, Cards, rules};
 use lockwright_zoo::{Bug, Checker, Test};
 use serde_json::json;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn known(name: &str) -> Result<String, String> {
     }
 }
 
-fn is_called(rule: &Rule, name: &str) -> bool {
+fn is_called(rule: &CardRule, name: &str) -> bool {
     rule.number == name || rule.presets.iter().any(|preset| preset == name)
 }
 
@@ -62,8 +62,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 }
 
 /// The mutant with this number, which breaks the rule.
-fn mutant(cards: &'static Cards, rule: &'static Rule, number: usize) -> Mutant<'static> {
-    let Rule { presets, says, test, near_miss, .. } = rule;
+fn mutant(cards: &'static Cards, rule: &'static CardRule, number: usize) -> Mutant<'static> {
+    let CardRule { presets, says, test, near_miss, .. } = rule;
     let posted: Vec<_> = presets.iter().map(|name| &cards.preset[name]).collect();
     let facts = json!({
         "rule": rule.number, "family": cards.family, "presets": presets, "posted": posted,
@@ -83,9 +83,9 @@ fn mutant(cards: &'static Cards, rule: &'static Rule, number: usize) -> Mutant<'
 }
 
 /// What decides whether the near miss is seen.
-fn item(rule: &'static Rule) -> Item<'static> {
+fn item(rule: &'static CardRule) -> Item<'static> {
     let always = ["crates/sim/", "xtask/src/mutants/"].map(String::from);
-    let below = |change: &Change| SOURCES.map(|folder| format!("{folder}{}", change.file));
+    let below = |change: &CardEdit| SOURCES.map(|folder| format!("{folder}{}", change.file));
     let files = always.into_iter().chain(rule.edits.iter().flat_map(below)).collect();
     let locks = Some(rule.presets.iter().map(String::as_str).collect());
     Item { name: format!("rule {}", rule.number), locks, files, text: format!("{rule:?}") }

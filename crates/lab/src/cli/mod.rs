@@ -81,12 +81,12 @@ enum Command {
   lockwright calibrate x5-4 --out x5-4.calibration.toml
   lockwright calibrate haswell-2s --json fit.json --out haswell.calibration.toml")]
     Calibrate(calibrate::CalibrateArgs),
-    /// List the locks
+    /// List the locks, or show one with what was posted
     #[command(before_help = "Examples:
   lockwright locks
-  lockwright locks --csv locks.csv
+  lockwright locks cna-v15
   lockwright locks --json -")]
-    Locks(DocumentArgs),
+    Locks(lists::LocksArgs),
     /// List simulated machines, show one, or describe this computer as one
     #[command(before_help = "Examples:
   lockwright machines

@@ -10,7 +10,7 @@ const NAMED_BY_USERS: [&str; 7] =
     ["columns", "events", "key", "locks", "parameters", "spread", "tunables"];
 
 /// Commands that are quick and write, together, nearly every key.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "bench --lock mutex,std --threads 2 --runs 1 --secs 0.01",
     "bench --workload uncontended --lock floor,mutex --runs 1 --secs 0.01",
     "bench --on haswell-2s --vcpus 40 --lock hybrid --runs 1 --secs 0.01",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 17] = [
     "explore --lock busted --client exclusion",
     "reproduce cna_v10_locktorture_x5_4 --quick",
     "locks",
+    "locks cna",
     "machines",
     "workloads",
     "events",

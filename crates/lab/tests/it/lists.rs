@@ -163,3 +163,40 @@ fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
     );
     assert!(counter["is"].as_str().is_some_and(|is| is.contains("own any other")));
 }
+
+#[test]
+fn a_lock_is_shown_with_its_card_and_the_rules_that_tests_hold_it_to() {
+    let words =
+        |line: &str| stdout(&lockwright(line)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = words("locks cna-v15");
+    for part in [
+        "title: Add NUMA-awareness to qspinlock version: v15 date: 14 May 2021 link: \
+         https://lore.kernel.org/r/20210514200743.3026725-1-alex.kogan@oracle.com times: 1 ms",
+        "CNA-R12: The head looks again and again, for as long as the lock is busy and the next waiter is not local. \
+         Test of crates/sim: cna::v15_looks_while_the_lock_is_busy_and_v11_once_more_at_the_handoff",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("CNA-R1:"), "a rule of v10: {shown}");
+    assert!(shown.starts_with("cna-v15 (product; by NUMA node, bounded) CNA v15:"), "{shown}");
+    // An alias, a posting without a Message-ID, locks without a card.
+    assert!(words("locks cna-v10_posted").contains("title: Add NUMA-awareness"));
+    assert!(words("locks park-steal").contains("link: no link is known"));
+    for line in ["locks hybrid-bounded", "locks std", "locks floor-8"] {
+        let shown = words(line);
+        assert!(shown.ends_with("no card: no posting is written down for this lock"), "{shown}");
+    }
+    assert_eq!(lockwright("locks qspinlok").status.code(), Some(2));
+}
+
+#[test]
+fn a_document_of_one_lock_has_its_card_and_rules() {
+    let document = json("locks hybrid --json -");
+    let [lock] = &document["items"].as_array().expect("a list")[..] else { panic!("{document}") };
+    assert_eq!(lock["card"]["date"], "7 November 2017");
+    let numbers: Vec<_> = lock["rules"].as_array().expect("rules").iter().collect();
+    assert!(numbers.iter().any(|rule| rule["number"] == "PV-R7"), "{lock}");
+    assert!(json("locks std --json -")["items"][0]["card"].is_null());
+    let text = stdout(&lockwright("locks hybrid --csv -"));
+    assert!(text.starts_with("name,aliases,kind,order,runs_on,is,card,rules\nhybrid,"), "{text}");
+}

@@ -116,6 +116,7 @@ fn tables_and_lists_fit_a_terminal_of_80_columns() {
         "reproduce rwsem_handoff_fairness_2s40c80t --quick",
         "reproduce rwsem_wakeup_perf_profile_dl980 --quick",
         "locks",
+        "locks cna-v15",
         "machines",
         "workloads",
         "events",

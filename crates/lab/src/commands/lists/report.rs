@@ -31,6 +31,8 @@ fn in_words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::Object(parts) => parts.values().map(in_words).collect::<Vec<_>>().join(" "),
+        Value::Null => String::new(),
         other => other.to_string(),
     }
 }

@@ -1,5 +1,7 @@
 //! Each list.
 
+use super::args::LocksArgs;
+use super::card;
 use super::clients::CLIENTS;
 use super::report::{ListReport, Rest};
 use crate::commands::bench::{self, WORKLOADS};
@@ -17,7 +19,7 @@ use serde_json::Value;
 use std::process::ExitCode;
 
 /// `lockwright locks`.
-pub fn locks(args: &DocumentArgs) -> Result<(), Error> {
+pub fn locks(args: &LocksArgs) -> Result<(), Error> {
     let columns = [
         ("name", "name"),
         ("aliases", "aliases"),
@@ -25,6 +27,8 @@ pub fn locks(args: &DocumentArgs) -> Result<(), Error> {
         ("order", "order"),
         ("", "runs_on"),
         ("is", "is"),
+        ("", "card"),
+        ("", "rules"),
     ];
     let item = |subject: Subject| {
         [
@@ -34,13 +38,21 @@ pub fn locks(args: &DocumentArgs) -> Result<(), Error> {
             order(subject).into(),
             subject.worlds().into(),
             subject.row.models.into(),
+            card::card(subject.name()),
+            card::rules(subject.name()),
         ]
     };
-    let (combinations, others): (Vec<_>, Vec<_>) =
-        Subject::all().partition(|subject| subject.is_combination());
-    let rest = Some(Rest { count: combinations.len(), words: combined(&combinations) });
-    let items = others.into_iter().chain(combinations).map(item).collect();
-    write(args, ListReport { schema: "lockwright.locks/1", columns, items, rest })
+    let (items, rest) = if let Some(name) = &args.name {
+        let subject = Subject::find(name)?;
+        (vec![item(subject)], Rest { count: 0, words: card::in_words(subject.name()) })
+    } else {
+        let (combinations, others): (Vec<_>, Vec<_>) =
+            Subject::all().partition(|subject| subject.is_combination());
+        let rest = Rest { count: combinations.len(), words: combined(&combinations) };
+        (others.into_iter().chain(combinations).map(item).collect(), rest)
+    };
+    let rest = Some(rest);
+    write(&args.list, ListReport { schema: "lockwright.locks/1", columns, items, rest })
 }
 
 /// The combinations in words, and what the kinds of locks mean.
