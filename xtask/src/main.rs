@@ -25,6 +25,8 @@ mod new_lock;
 mod numbers;
 mod output;
 mod packages;
+#[cfg(test)]
+mod postings;
 mod price;
 mod programs;
 mod promela;

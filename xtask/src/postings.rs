@@ -1,0 +1,185 @@
+//! What the project says of the kernel's postings: the cards next to the types, and docs/postings.csv, item by item.
+
+use crate::root;
+use lockwright_catalog::registry::{self, LOCKS};
+use lockwright_zoo::cards::{self, Card, CardRule, card};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Families that are called as posted and have no cards yet, by the beginnings of their names: cards due.
+const DUE: [&str; 3] = ["rwsem-", "hq", "resilient"];
+/// The columns of docs/postings.csv.
+const COLUMNS: usize = 10;
+/// How an item is here.
+const STATES: [&str; 4] = ["as posted", "differs", "not here", "held back"];
+
+/// An item of a posting.
+struct Item {
+    id: String,
+    posting: String,
+    state: String,
+    /// The presets that have it.
+    presets: Vec<String>,
+    /// The files that have it, each with names in it.
+    places: String,
+    why: String,
+    link: String,
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The cells of a line of CSV. A cell with commas stands in quotes, which are doubled in it.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let cell = cells.last_mut().expect("at least one");
+        match c {
+            '"' if is_quoted && chars.next_if_eq(&'"').is_some() => cell.push('"'),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            c => cell.push(c),
+        }
+    }
+    cells
+}
+
+fn items() -> Vec<Item> {
+    let text = text("docs/postings.csv");
+    let mut lines = text.lines();
+    let columns = "id,posting,kind,what,state,presets,where,why,link,kernel_module";
+    assert_eq!(lines.next(), Some(columns));
+    let item = |line| {
+        let cells: [String; COLUMNS] = cells(line).try_into().expect(line);
+        let [id, posting, _, what, state, presets, places, why, link, _] = cells;
+        assert!(!what.is_empty() && id.starts_with(&posting), "{line}");
+        let presets = presets.split_whitespace().map(String::from).collect();
+        Item { id, posting, state, presets, places, why, link }
+    };
+    lines.map(item).collect()
+}
+
+#[test]
+fn a_card_is_of_a_preset_and_a_rule_is_of_presets_with_cards() {
+    for (folder, text) in lockwright_linux::CARDS {
+        let cards: cards::Cards = toml::from_str(text).expect("a file of cards");
+        assert_eq!(cards.family.name, folder);
+        for (name, preset) in &cards.preset {
+            assert!(registry::find(name).is_some(), "no lock is called {name}");
+            let Card { title, version, date, link, times } = preset;
+            assert!([title, version, date, times].iter().all(|it| !it.is_empty()), "{name}");
+            let is_link = |it: &String| it.starts_with("https://lore.kernel.org/r/");
+            assert!(link.as_ref().is_none_or(is_link), "{name}");
+        }
+        let of_rules = cards.rule.iter().flat_map(|rule| &rule.presets);
+        let unknown: Vec<_> = of_rules.filter(|it| !cards.preset.contains_key(*it)).collect();
+        assert!(unknown.is_empty(), "{folder}: no card is of {unknown:?}");
+    }
+}
+
+#[test]
+fn a_rule_has_a_number_of_its_own_and_a_test_that_exists() {
+    let numbers: BTreeSet<_> = cards::rules().map(|(_, rule)| &rule.number).collect();
+    assert_eq!(numbers.len(), cards::rules().count());
+    for (_, CardRule { number, says, near_miss, test, .. }) in cards::rules() {
+        assert!(says.ends_with('.') && near_miss.ends_with('.'), "{number}");
+        let (module, name) = test.split_once("::").expect("a module and a name");
+        let module = text(&format!("crates/sim/tests/it/{module}.rs"));
+        assert!(module.contains(&format!("fn {name}()")), "{number}: {test} is not there");
+    }
+}
+
+#[test]
+fn a_preset_that_is_called_as_posted_has_a_card() {
+    let posted = |it: &Item| it.state == "as posted" || it.state == "held back";
+    let of_items = items().into_iter().filter(posted).flat_map(|it| it.presets);
+    let says_so = |row: &&registry::LockRow| {
+        row.name.ends_with("_posted") || row.models.contains("as posted")
+    };
+    let of_rows = LOCKS.iter().filter(says_so).map(|row| row.name.to_string());
+    let called: BTreeSet<_> = of_items.chain(of_rows).collect();
+    let is_due = |name: &&String| DUE.iter().any(|family| name.starts_with(family));
+    let (due, others): (Vec<_>, Vec<_>) = called.iter().partition(is_due);
+    let missing: Vec<_> = others.into_iter().filter(|name| card(name).is_none()).collect();
+    assert!(missing.is_empty(), "no card is of {missing:?}");
+    for family in DUE {
+        let mut of_family = due.iter().filter(|name| name.starts_with(family)).peekable();
+        assert!(of_family.peek().is_some(), "{family} is not called as posted: it is not due");
+        let has_cards = of_family.all(|name| card(name).is_some());
+        assert!(!has_cards, "{family} has its cards: it is no longer due");
+    }
+}
+
+#[test]
+fn an_item_has_a_number_of_its_own_a_state_and_a_reason_if_it_differs() {
+    let items = items();
+    let ids: BTreeSet<_> = items.iter().map(|item| &item.id).collect();
+    assert_eq!(ids.len(), items.len());
+    for Item { id, state, presets, why, .. } in &items {
+        assert!(STATES.contains(&&**state), "{id}: {state}");
+        assert!(state == "as posted" || !why.is_empty(), "{id} has no reason");
+        let unknown: Vec<_> = presets.iter().filter(|it| registry::find(it).is_none()).collect();
+        assert!(unknown.is_empty(), "{id}: no lock is called {unknown:?}");
+    }
+}
+
+#[test]
+fn an_item_of_presets_with_cards_has_the_link_of_one_of_them() {
+    for Item { id, presets, link, .. } in items() {
+        let is_mail =
+            link.strip_prefix("https://lore.kernel.org/r/").is_some_and(|it| it.contains('@'));
+        assert!(is_mail || link.is_empty() || link.starts_with("commit "), "{id}: {link}");
+        let cards: Vec<_> = presets.iter().filter_map(|name| card(name)).collect();
+        let of_cards: Vec<_> = cards.iter().filter_map(|card| card.link.as_deref()).collect();
+        let is_of_card = of_cards.contains(&&*link) || of_cards.is_empty() && link.is_empty();
+        assert!(cards.is_empty() || is_of_card, "{id}: {link} instead of {of_cards:?}");
+    }
+}
+
+/// A place of an item is a path, with names in backticks that stand in that file. Words of commands are no names.
+#[test]
+fn the_places_of_an_item_exist_and_have_its_names() {
+    let mut dead = Vec::new();
+    for Item { id, places, .. } in items() {
+        for place in places.split(';') {
+            let (words, names): (Vec<_>, Vec<_>) =
+                place.split('`').enumerate().partition(|(at, _)| at % 2 == 0);
+            let mut words = words.iter().flat_map(|(_, word)| word.split([' ', ',']));
+            let path = words.rfind(|word| word.contains(['/', '.']));
+            let Some(path) = path else { continue };
+            let file = root().join(path);
+            assert!(file.exists(), "{id}: there is no {path}");
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            let gone = names.iter().filter(|(_, name)| !text.contains(name));
+            dead.extend(gone.map(|(_, name)| format!("{id}: {path} has no `{name}`")));
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn the_counts_of_the_page_are_those_of_the_items() {
+    let items = items();
+    let mut counts: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
+    for item in &items {
+        let state = STATES.iter().position(|it| *it == item.state).expect("another test looks");
+        for row in [&item.posting, "all"] {
+            let row = counts.entry(row).or_default();
+            row[0] += 1;
+            row[state + 1] += 1;
+        }
+    }
+    let page = text("docs/postings.md");
+    for (posting, counts) in counts {
+        let counts = counts.map(|it| it.to_string()).join(" | ");
+        let row = format!("| {posting} | {counts} |");
+        assert!(page.lines().any(|line| line == row), "docs/postings.md does not say {row}");
+    }
+    assert!(page.lines().count() <= 150, "docs/postings.md is to be read in one go");
+}
+
+#[test]
+fn a_cell_with_commas_and_quotes_is_read() {
+    assert_eq!(cells(r#"a,"b, ""c""",,d"#), ["a", "b, \"c\"", "", "d"]);
+}
