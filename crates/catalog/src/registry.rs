@@ -353,9 +353,9 @@ locks! { $ P;
     cna_v10_culling: "cna-v10_culling", History, CnaSpinlock<P, cna::V10Culling> [spins slowpath],
         "CNA v10 with the review's third attachment, incremental culling: v11 that counts handoffs";
     cna_v13: "cna-v13", History, CnaSpinlock<P, cna::V13> [spins slowpath],
-        "CNA v11 that looks for a first waiter to set aside in one of 128 turns (shuffle reduction)";
+        "CNA v11 that skips reordering with probability 127/128 while the secondary queue is empty (shuffle reduction)";
     cna_v15_unreduced: "cna-v15_unreduced", History, CnaSpinlock<P, cna::V15Unreduced> [spins slowpath],
-        "CNA v15 without shuffle reduction: it looks for a first waiter to set aside in every turn";
+        "CNA v15 without shuffle reduction: every head looks, also while the secondary queue is empty";
     cna_v15_10ms: "cna-v15_10ms", History, CnaSpinlock<P, cna::V15TenMs> [spins slowpath],
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     two_level: "two-level", Product, QSpinlock<P, TwoLevel> [deadline spins slowpath],

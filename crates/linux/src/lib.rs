@@ -1,4 +1,4 @@
-//! The Linux kernel's scalable locks, written anew for programs: each as it was posted, and in later versions.
+//! The Linux kernel's scalable locks, reimplemented for programs: each as it was posted, and in later versions.
 //!
 //! A *preset* is a type that makes one of the choices that the kernel's developers made, or discussed. The lab of
 //! Lockwright calls it by its name: `lockwright bench --lock cna-v15`. `docs/postings.md` of the repository says, rule
@@ -15,7 +15,7 @@
 //! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | raw: [`hq::HqSpinlock`] |
 //! | the resilient queued spinlock, Linux 6.15 (2025) | [`qspinlock::resilient`] | `resilient` | [`ResilientSpinLock`] |
 //! | the queued rwlock, Linux 3.16 (2014) | [`qrwlock`] | `qrwlock` | [`QRwLock`] |
-//! | the reader-writer semaphore, from Linux 3.12 to today, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`] |
+//! | the reader-writer semaphore, from Linux 3.12 to 6.3 and later, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`] |
 //! | the queue of optimistic spinners, 2014 | [`osq`] | `osq` | raw: [`osq::OsqLock`] |
 //! | the mutex | [`kernel_mutex`] | `kernel-mutex` | raw: [`kernel_mutex::KernelMutex`] |
 //! | the ticket lock, before 2015 | [`ticket`] | `ticket` | below |

@@ -76,7 +76,7 @@ pub type QRwLockReadGuard<'a, T> = lock_api::RwLockReadGuard<'a, qrwlock::RawQRw
 /// The guard of the writer of a [`QRwLock`]. It can be sent to another thread.
 pub type QRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, qrwlock::RawQRwLock<Native>, T>;
 
-/// A value behind the Linux kernel's reader-writer semaphore of today: one writer, or many readers.
+/// A value behind the Linux kernel's reader-writer semaphore, as of 6.3 and later: one writer, or many readers.
 ///
 /// It is here to compare with, or for programs that want the kernel's rules. Most programs are better off with
 /// `lockwright::RwLock`, which is smaller and allows recursive reads.

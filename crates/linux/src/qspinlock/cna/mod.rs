@@ -1,8 +1,8 @@
 //! Compact NUMA-aware succession (Dice and Kogan, EuroSys 2019; kernel postings v10 to v15).
 //!
-//! Waiters of the NUMA node that has the lock stay in the *primary* queue. Waiters of other nodes are set aside in a
-//! *secondary* queue. So the lock and the data it guards stay in one node's caches for a while. A threshold ends that
-//! while.
+//! Waiters of the NUMA node that has the lock stay in the *primary* queue. Waiters of other nodes are *set aside*: they
+//! move to a *secondary* queue, which is *put in front* (spliced) later. So the lock and the data it guards stay in one
+//! node's caches for a while. A threshold ends that while.
 //!
 //! ```text
 //!   head ─> local ─> local ─> ... ─> newest            primary, in the word's tail
@@ -27,8 +27,8 @@
 //! Fairness bound: waiters set aside are passed for at most one threshold (2^n handoffs, or a time and one turn) per
 //! NUMA node that is represented in front of them. With two nodes that happens once. With more nodes they may be set
 //! aside again when another node's waiters get their turn. Under v10 as posted the waiters set aside may be of the
-//! preferred node, too, so the bound there is one threshold for each waiter that was in front. Urgent waiters are never
-//! set aside.
+//! preferred node, too, so the bound there is one threshold for each waiter that was in front. Prioritized waiters
+//! (`CNA_PRIORITY_NODE`: urgent threads) are never set aside.
 
 mod numa;
 mod secondary;
