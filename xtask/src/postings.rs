@@ -137,6 +137,17 @@ fn an_item_of_presets_with_cards_has_the_link_of_one_of_them() {
     }
 }
 
+#[test]
+fn a_preset_that_is_as_posted_is_named_where_the_types_of_programs_are() {
+    let types = text("crates/linux/src/api/presets.rs") + &text("crates/linux/src/lib.rs");
+    let posted = items().into_iter().filter(|it| it.state == "as posted");
+    let presets: BTreeSet<_> = posted.flat_map(|it| it.presets).collect();
+    let works = |name: &&String| registry::find(name).is_some_and(registry::LockRow::is_correct);
+    let hidden = presets.iter().filter(works).filter(|it| !types.contains(&format!("`{it}`")));
+    let hidden: Vec<_> = hidden.collect();
+    assert!(hidden.is_empty(), "no type is of {hidden:?}");
+}
+
 /// A place of an item is a path, with names in backticks that stand in that file. Words of commands are no names.
 #[test]
 fn the_places_of_an_item_exist_and_have_its_names() {

@@ -11,9 +11,8 @@ pub mod clh;
 pub mod futex3;
 pub mod mcs;
 pub mod registry;
-pub mod unfair;
 pub mod word_lock;
 
 use lockwright::{condvar, mutex, once, percpu_rwlock, rwlock, semaphore, seqlock};
 use lockwright_core::{events, park, platform, queue, raw};
-use lockwright_linux::{hq, kernel_mutex, osq, qrwlock, qspinlock, rwsem, ticket};
+use lockwright_linux::{hq, kernel_mutex, osq, qrwlock, qspinlock, rwsem, ticket, unfair};

@@ -6,10 +6,12 @@ use crate::qrwlock::RawQRwLock;
 use crate::queue::QueuePlatform;
 use crate::rwsem::{RwSem, RwSemPolicy};
 use crate::ticket::TicketLock;
+use crate::unfair::{Backoff, UnfairLock};
 use lockwright_core::{raw_mutex, raw_rwlock, stating_nothing};
 
 raw_mutex! {
     [P: Barriers + ConstCells] TicketLock<P>, GuardSend;
+    [P: Barriers + ConstCells, B: Backoff] UnfairLock<P, B>, GuardSend;
 }
 stating_nothing! {
     [P: QueuePlatform + ConstCells] RawQRwLock<P>, GuardSend;
@@ -18,6 +20,23 @@ stating_nothing! {
 raw_rwlock! {
     [P: QueuePlatform + ConstCells] RawQRwLock<P>, GuardSend;
     [P: ParkPlatform + ConstCells, C: RwSemPolicy] RwSem<P, C>, GuardSend;
+}
+
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod hq {
+    use crate::hq::{HqSpinlock, HqWord};
+    use crate::native::Native;
+    use lockwright_core::raw_mutex;
+
+    impl HqSpinlock<Native> {
+        /// An unlocked lock, for statics.
+        #[allow(clippy::declare_interior_mutable_const)]
+        // SAFETY: both are the one word, and any number is one.
+        pub const INIT: Self = unsafe { core::mem::transmute::<u32, Self>(HqWord::FREE.bits()) };
+    }
+    raw_mutex! {
+        [] HqSpinlock<Native>, GuardSend;
+    }
 }
 
 #[cfg(all(feature = "std", target_os = "linux"))]

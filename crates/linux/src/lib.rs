@@ -8,17 +8,18 @@
 //! |---|---|---|---|
 //! | the queued spinlock, Linux 4.2 (2015) | [`qspinlock::QSpinlock`] | `qspinlock` | [`SpinLock`] |
 //! | *Add NUMA-awareness to qspinlock* (CNA), v10, April 2020 | [`qspinlock::cna::V10`] as its code, [`V10AsDescribed`](qspinlock::cna::V10AsDescribed) as its text | `cna`, `cna-v10_as_described` | [`CnaSpinLock`] |
-//! | the three attachments of its review | [`V10Time`](qspinlock::cna::V10Time), [`V10Limited`](qspinlock::cna::V10Limited), [`V10Culling`](qspinlock::cna::V10Culling) | `cna-v10_time`, `cna-v10_limited`, `cna-v10_culling` | [below](#examples) |
-//! | CNA v11 (2020), v13 (December 2020), v15 (May 2021) | [`V11`](qspinlock::cna::V11), [`V13`](qspinlock::cna::V13), [`V15`](qspinlock::cna::V15) | `cna-v11`, `cna-v13`, `cna-v15` | below |
-//! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park-full_spin`, `park-steal`, ... | below |
-//! | *Implement hybrid PV queued/unfair locks*, November 2017 | [`Hybrid`](qspinlock::Hybrid), tuned for programs [`HybridBounded`](qspinlock::HybridBounded) | `hybrid`, `hybrid-bounded` | below |
-//! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | raw: [`hq::HqSpinlock`] |
+//! | the three attachments of its review | [`V10Time`](qspinlock::cna::V10Time), [`V10Limited`](qspinlock::cna::V10Limited), [`V10Culling`](qspinlock::cna::V10Culling) | `cna-v10_time`, `cna-v10_limited`, `cna-v10_culling` | [`CnaV10TimeSpinLock`](presets::CnaV10TimeSpinLock), ... |
+//! | CNA v11 (2020), v13 (December 2020), v15 (May 2021) | [`V11`](qspinlock::cna::V11), [`V13`](qspinlock::cna::V13), [`V15`](qspinlock::cna::V15) | `cna-v11`, `cna-v13`, `cna-v15` | [`CnaV15SpinLock`](presets::CnaV15SpinLock), ... |
+//! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park-full_spin`, `park-steal`, ... | [`ParkStealSpinLock`](presets::ParkStealSpinLock), ... |
+//! | *Implement hybrid PV queued/unfair locks*, November 2017 | [`Hybrid`](qspinlock::Hybrid), tuned for programs [`HybridBounded`](qspinlock::HybridBounded) | `hybrid`, `hybrid-bounded` | [`HybridSpinLock`](presets::HybridSpinLock), ... |
+//! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | [`HqSpinLock`](presets::HqSpinLock) |
 //! | the resilient queued spinlock, Linux 6.15 (2025) | [`qspinlock::resilient`] | `resilient` | [`ResilientSpinLock`] |
 //! | the queued rwlock, Linux 3.16 (2014) | [`qrwlock`] | `qrwlock` | [`QRwLock`] |
-//! | the reader-writer semaphore, from Linux 3.12 to 6.3 and later, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`] |
+//! | the reader-writer semaphore, from Linux 3.12 to 6.3 and later, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`], [`RwSemV5_10`](presets::RwSemV5_10), ... |
 //! | the queue of optimistic spinners, 2014 | [`osq`] | `osq` | raw: [`osq::OsqLock`] |
 //! | the mutex | [`kernel_mutex`] | `kernel-mutex` | raw: [`kernel_mutex::KernelMutex`] |
-//! | the ticket lock, before 2015 | [`ticket`] | `ticket` | below |
+//! | the ticket lock, before 2015 | [`ticket`] | `ticket` | [`TicketSpinLock`](presets::TicketSpinLock) |
+//! | the test-and-set lock of guests | [`unfair`] | `unfair` | [`UnfairSpinLock`](presets::UnfairSpinLock) |
 //!
 //! Most programs are better off with the crate `lockwright`: its `Mutex` and `RwLock` work with more threads than CPUs.
 //!
@@ -43,28 +44,17 @@
 //! assert_eq!((*HITS.lock(), LOG.lock().len(), NAMES.read().len()), (1, 1, 1));
 //! ```
 //!
-//! Each preset makes such a type:
+//! Each preset is such a type in module [`presets`]:
 //!
 #![cfg_attr(all(feature = "std", feature = "lock_api"), doc = "```")]
 #![cfg_attr(not(all(feature = "std", feature = "lock_api")), doc = "```ignore")]
-//! use lockwright_linux::qspinlock::{CnaSpinlock, Fifo, Hybrid, QSpinlock, cna};
-//! use lockwright_linux::rwsem::{RwSem, V5_10};
-//! use lockwright_linux::ticket::TicketLock;
-//! use lockwright_linux::{Native, lock_api};
+//! use lockwright_linux::presets::{CnaV15SpinLock, HqSpinLock, HybridSpinLock, RwSemV5_10};
 //!
-//! /// CNA as it was posted last.
-//! type LastCna<T> = lock_api::Mutex<CnaSpinlock<Native, cna::V15>, T>;
-//! /// The spinlock of Linux in a guest.
-//! type InGuest<T> = lock_api::Mutex<QSpinlock<Native, Fifo, Hybrid>, T>;
-//! /// The semaphore of Linux 5.10, whose readers spin.
-//! type Rwsem5_10<T> = lock_api::RwLock<RwSem<Native, V5_10>, T>;
-//! type Ticket<T> = lock_api::Mutex<TicketLock<Native>, T>;
-//!
-//! static A: LastCna<u32> = LastCna::new(1);
-//! static B: InGuest<u32> = InGuest::new(2);
-//! static C: Rwsem5_10<u32> = Rwsem5_10::new(3);
-//! static D: Ticket<u32> = Ticket::new(4);
-//! assert_eq!(*A.lock() + *B.lock() + *C.read() + *D.lock(), 10);
+//! static LAST_CNA: CnaV15SpinLock<u32> = CnaV15SpinLock::new(1);
+//! static IN_GUEST: HybridSpinLock<u32> = HybridSpinLock::new(2);
+//! static BY_NODE: HqSpinLock<u32> = HqSpinLock::new(3);
+//! static READERS_SPIN: RwSemV5_10<u32> = RwSemV5_10::new(4);
+//! assert_eq!(*LAST_CNA.lock() + *IN_GUEST.lock() + *BY_NODE.lock() + *READERS_SPIN.read(), 10);
 //! ```
 //!
 //! A raw lock has no value and no guard:
@@ -72,15 +62,12 @@
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
 //! use lockwright_core::raw::RawLock;
-//! use lockwright_linux::{Native, hq::HqSpinlock, kernel_mutex::KernelMutex};
+//! use lockwright_linux::{Native, kernel_mutex::KernelMutex};
 //!
-//! let (hq, mutex) = (HqSpinlock::<Native>::new(), KernelMutex::<Native>::new());
-//! hq.lock();
+//! let mutex = KernelMutex::<Native>::new();
 //! mutex.lock();
-//! assert!(!hq.try_lock() && mutex.is_locked());
-//! // SAFETY: taken above, each.
-//! unsafe { hq.unlock() };
-//! // SAFETY: as above.
+//! assert!(!mutex.try_lock() && mutex.is_locked());
+//! // SAFETY: taken above.
 //! unsafe { mutex.unlock() };
 //! ```
 //!
@@ -117,6 +104,7 @@ pub mod qrwlock;
 pub mod qspinlock;
 pub mod rwsem;
 pub mod ticket;
+pub mod unfair;
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[doc(inline)]

@@ -38,6 +38,7 @@ macro_rules! each_lock {
 fn every_lock_with_guards_has_them() {
     let _alone = alone();
     use lockwright as v04;
+    use lockwright_linux::presets;
     each_lock! {
         v04::Mutex lock lock;
         v04::CnaMutex lock lock;
@@ -52,6 +53,14 @@ fn every_lock_with_guards_has_them() {
         v04::PercpuRwLock write read;
         v04::QRwLock write read;
         v04::RwSemLock write read;
+        presets::UnfairSpinLock lock lock;
+        presets::TicketSpinLock lock lock;
+        presets::ParkStealSpinLock lock lock;
+        presets::HybridSpinLock lock lock;
+        presets::CnaV15SpinLock lock lock;
+        presets::HqSpinLock lock lock;
+        presets::RwSemV3_12 write read;
+        presets::RwSemCurrent write read;
     }
 }
 

@@ -8,6 +8,8 @@ pub use lockwright_core::glue::v04 as lock_api;
 #[cfg(feature = "lock_api")]
 #[doc(hidden)]
 pub mod mutex_types;
+#[cfg(feature = "lock_api")]
+pub mod presets;
 mod resilient;
 #[cfg(feature = "lock_api")]
 #[doc(hidden)]

@@ -2,8 +2,8 @@
 
 use crate::machines::machine;
 use crate::programs::hold;
-use lockwright_catalog::unfair::UnfairLock;
 use lockwright_core::raw::RawLock;
+use lockwright_linux::unfair::UnfairLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, RunReport, Sim, Simulation, thread};
 use std::cell::Cell;

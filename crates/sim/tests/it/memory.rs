@@ -2,9 +2,9 @@
 
 use crate::machines::{machine, quiet};
 use crate::programs::{Program, U32, hold, sharing, with_word};
-use lockwright_catalog::unfair::UnfairLock;
 use lockwright_core::platform::{Atomic, AtomicInt, Barriers, Zeroed};
 use lockwright_core::raw::RawLock;
+use lockwright_linux::unfair::UnfairLock;
 use lockwright_sim::machine::Machine;
 use lockwright_sim::{Arena, Config, Sim, Simulation, thread};
 use std::cell::Cell;

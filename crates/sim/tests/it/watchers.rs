@@ -3,11 +3,11 @@
 use crate::machines::{costs, machine};
 use crate::programs::{U32, has, section, sharing, with_word};
 use lockwright_catalog::busted::{BustedLock, BustedRwLock};
-use lockwright_catalog::unfair::UnfairLock;
 use lockwright_core::platform::{Atomic, Cells, LockWordOps, QueueNodes, Zeroed};
 use lockwright_core::queue::NodeId;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::ticket::TicketLock;
+use lockwright_linux::unfair::UnfairLock;
 use lockwright_sim::{
     Arena, Checks, Config, FailureKind, NodesMode, RunReport, Sim, Simulation, thread, watch,
 };

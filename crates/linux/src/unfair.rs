@@ -1,7 +1,7 @@
 //! `UnfairLock`: test-and-test-and-set, no queue.
 //!
-//! The kernel falls back to this lock in guests without paravirtual support. It is the baseline of every table: cheap
-//! alone, unfair in company. It is one word:
+//! The kernel falls back to this lock in guests without paravirtual support. It is cheap alone, and unfair in company.
+//! It is one word:
 //!
 //! ```text
 //!  31                               8 7              0
