@@ -190,6 +190,46 @@ fn the_counts_of_the_page_are_those_of_the_items() {
     assert!(page.lines().count() <= 150, "docs/postings.md is to be read in one go");
 }
 
+/// A row ends with files and the functions in them: `[label](path) `name`, `name`; [label](path) `name` |`.
+#[test]
+fn the_functions_next_to_those_of_the_kernel_exist() {
+    let page = text("docs/kernel-names.md");
+    let mut count = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ") && line.contains("](../")) {
+        let here = row.rsplit('|').nth(1).expect("a last cell");
+        for place in here.split(';') {
+            let (_, link) = place.split_once("](../").expect(row);
+            let (path, names) = link.split_once(')').expect(row);
+            let text = text(path);
+            for name in names.split('`').skip(1).step_by(2) {
+                let is_there =
+                    [format!("fn {name}("), format!("fn {name}<"), format!("struct {name}<")];
+                assert!(is_there.iter().any(|it| text.contains(it)), "{path} has no {name}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 90, "{count} names were found");
+    assert!(page.lines().count() <= 120, "docs/kernel-names.md is a page to search");
+}
+
+/// Each name of the kernel that a function has as an alias is in the table.
+#[test]
+fn the_aliases_of_functions_are_in_the_table_of_names() {
+    let page = text("docs/kernel-names.md");
+    let folders = ["core/src/qspinlock/", "linux/src/osq/", "linux/src/kernel_mutex/"];
+    let folders = [&folders[..], &["linux/src/qspinlock/pv/", "linux/src/qspinlock/cna/"]].concat();
+    for source in crate::tidy::sources(&root()) {
+        let is_one = |folder: &&str| source.path.starts_with(&format!("crates/{folder}"));
+        if folders.iter().any(is_one) || source.path == "crates/linux/src/qrwlock.rs" {
+            for alias in source.text.split("#[doc(alias = \"").skip(1) {
+                let alias = alias.split('"').next().expect("a name");
+                assert!(page.contains(&format!("`{alias}`")), "{}: {alias}", source.path);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cell_with_commas_and_quotes_is_read() {
     assert_eq!(cells(r#"a,"b, ""c""",,d"#), ["a", "b, \"c\"", "", "d"]);
