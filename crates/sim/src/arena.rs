@@ -11,6 +11,10 @@ pub const LINE_BYTES: usize = 64;
 
 const ALIGN: usize = 4096;
 
+/// The cells of a queue's node that traces show, and where they are in it. A test compares.
+pub(crate) const NODE_FIELDS: [(usize, &str); 5] =
+    [(0, "next"), (4, "locked"), (8, "numa"), (12, "intra_count"), (16, "since_ns")];
+
 /// What was allocated: for reports, and to drop it.
 pub(crate) struct Object {
     pub first_line: usize,
@@ -49,7 +53,7 @@ impl Region {
         self.offset_at(address).map(|offset| offset / LINE_BYTES)
     }
     /// The object at an offset, in words: its type, its number if there are several in a row, and the byte in it
-    /// unless the object is one cell.
+    /// unless the object is one cell. Fields of queue nodes have names.
     pub fn place_at(&self, offset: usize) -> String {
         let line = offset / LINE_BYTES;
         let holds = |object: &&Object| {
@@ -62,7 +66,10 @@ impl Region {
             name += &format!("[{}]", byte / object.each);
             byte %= object.each;
         }
-        if byte > 0 || object.each > 8 {
+        let field = NODE_FIELDS.iter().find(|(at, _)| name.starts_with("QNode") && *at == byte);
+        if let Some((_, field)) = field {
+            name += &format!(".{field}");
+        } else if byte > 0 || object.each > 8 {
             name += &format!(" byte {byte}");
         }
         name
@@ -247,6 +254,28 @@ mod tests {
         let right =
             "Cell|Cell byte 4|Wrapping[0]|Wrapping[9]|Wrapping[9] byte 2|Mutex byte 0|line 62";
         assert_eq!(words.join("|"), right);
+    }
+
+    #[test]
+    fn a_place_in_a_queue_node_has_the_name_of_its_field() {
+        type Node = lockwright_core::queue::QNode<crate::platform::Sim>;
+        let at = core::mem::offset_of!(Node, numa);
+        let places = [
+            core::mem::offset_of!(Node, next),
+            core::mem::offset_of!(Node, locked),
+            at,
+            core::mem::offset_of!(Node, intra_count),
+            core::mem::offset_of!(Node, since_ns),
+        ];
+        assert_eq!(NODE_FIELDS.map(|(at, _)| at), places);
+        let arena = Arena::new(4096);
+        arena.alloc_slice(3, |_| {
+            // SAFETY: no thread waits in it.
+            unsafe { Node::new() }
+        });
+        let region = arena.region();
+        assert_eq!(region.place_at(size_of::<Node>() + at), "QNode[1].numa");
+        assert_eq!(region.place_at(size_of::<Node>() + at + 1), "QNode[1] byte 9");
     }
 
     #[test]

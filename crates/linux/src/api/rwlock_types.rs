@@ -108,7 +108,7 @@ pub type QRwLockWriteGuard<'a, T> = lock_api::RwLockWriteGuard<'a, qrwlock::RawQ
 ///
 /// In a program, a wake-up is a system call, and a lock does not know which threads run. So this type differs in some
 /// rules (policy `rwsem::CurrentInPrograms`). The kernel's rules, unchanged, are a type, too:
-/// `lock_api::RwLock<RwSem<Native, rwsem::Current>, T>`. Such a lock has the same methods.
+/// [`RwSemCurrent`](crate::presets::RwSemCurrent). Such a lock has the same methods.
 ///
 /// # Memory ordering
 ///
