@@ -10,7 +10,9 @@ use crate::mutex::{RawFairMutex, RawMutex};
 use crate::park::ParkPlatform;
 use crate::percpu_rwlock::testing::InSlots;
 use crate::percpu_rwlock::{RawPercpuRwLock, ReaderPlatform};
-use crate::qspinlock::resilient::{AcquireLimits, EntrySpan, HolderPlatform, RawResilientSpinLock};
+use crate::qspinlock::resilient::{
+    AcquireLimits, HolderPlatform, InPrograms, RawResilientSpinLock,
+};
 use crate::qspinlock::{QSpinlock, Spin, Succession, Word};
 use crate::queue::QueuePlatform;
 use crate::raw::RawLock;
@@ -187,7 +189,7 @@ timed! {
     [P: ParkPlatform, S: Succession<P>] RawFairMutex<P, S>, |lock, until_ns| RawMutex::lock_until(lock, until_ns);
     [P: FutexPlatform, S: SpinLimit] Futex3<P, S>, |lock, until_ns| Self::lock_until(lock, until_ns);
     [P: QueuePlatform, S: Succession<P>] QSpinlock<P, S, Spin>, |lock, until_ns| Self::lock_until(lock, until_ns);
-    [P: HolderPlatform, E: EntrySpan] RawResilientSpinLock<P, E>,
+    [P: HolderPlatform] RawResilientSpinLock<P, InPrograms>,
         |lock, until_ns| lock.acquire(AcquireLimits::until(until_ns)).is_ok();
     [P: ParkPlatform] RawSemaphore<P, 1>, |lock, until_ns| lock.acquire_until(1, until_ns);
 }

@@ -15,7 +15,9 @@
 use crate::capabilities::{CondvarLock, SlowpathLock, TimedLock};
 use crate::hq::HqPlatform;
 use crate::percpu_rwlock::ReaderPlatform;
-use crate::qspinlock::resilient::{HolderPlatform, InPrograms, RawResilientSpinLock};
+use crate::qspinlock::resilient::{
+    Guest6_19, HolderPlatform, InPrograms, Linux6_15, Linux6_19, RawResilientSpinLock,
+};
 use crate::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, StealOnce,
     StealOnceFullSpin, TwoLevel, cna,
@@ -360,8 +362,14 @@ locks! { $ P;
         "CNA v15 with a threshold of 10 ms instead of 1 ms";
     two_level: "two-level", Product, QSpinlock<P, TwoLevel> [deadline spins slowpath],
         "the queued spinlock with the idea of hq: waiters in a list for each NUMA node, the lists in a list";
-    resilient: "resilient" | "rqspinlock", Product, RawResilientSpinLock<P> [deadline spins],
-        "the Linux kernel's resilient queued spinlock: a waiter gives up in a deadlock, or after 250 ms per section";
+    resilient: "resilient" | "rqspinlock" | "resilient-v6_15", Product, RawResilientSpinLock<P> [spins],
+        "the resilient queued spinlock of Linux 6.15: a waiter gives up in a deadlock, or after 250 ms per section";
+    resilient_v6_15_unmaskable: "resilient-v6_15_unmaskable", History, RawResilientSpinLock<P, Linux6_15<true>> [spins],
+        "resilient with the rule of September 2025: an interrupt that cannot be masked does not queue";
+    resilient_v6_19: "resilient-v6_19", Product, RawResilientSpinLock<P, Linux6_19> [spins],
+        "the resilient queued spinlock of Linux 6.19: a deadlock is found earlier, and does not dissolve the queue";
+    resilient_guest: "resilient-guest", History, RawResilientSpinLock<P, Guest6_19> [spins],
+        "resilient-v6_19 in a guest: waiters compete for the word for 1 s";
     resilient_in_programs: "resilient-in_programs", Product, RawResilientSpinLock<P, InPrograms> [deadline spins],
         "resilient as `ResilientSpinLock` has it: a signal handler learns of every lock that its thread holds";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],

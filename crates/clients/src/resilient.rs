@@ -7,19 +7,19 @@ use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::RawLock;
 use lockwright_linux::qspinlock::resilient::{
-    AcquireError, AcquireLimits, EntrySpan, Linux6_15, RawResilientSpinLock,
+    AcquireError, AcquireLimits, Form, Linux6_15, RawResilientSpinLock,
 };
 
 /// The kernel's limits with a shorter time: an explorer takes steps of the search for deadlocks in each millisecond.
 const LIMITS: AcquireLimits = AcquireLimits::KERNEL.with_section_ns(10_000_000);
 
 /// A lock, and a number under it.
-struct Counter<P: Platform, E> {
-    lock: RawResilientSpinLock<P, E>,
+struct Counter<P: Platform, F> {
+    lock: RawResilientSpinLock<P, F>,
     turns: Turns<P>,
 }
 
-impl<P: Platform, E: EntrySpan> Counter<P, E> {
+impl<P: Platform, F: Form> Counter<P, F> {
     fn new() -> Self {
         Self { lock: RawResilientSpinLock::new(), turns: Turns::new() }
     }
@@ -41,8 +41,10 @@ impl<P: Platform, E: EntrySpan> Counter<P, E> {
 fn is_no_deadlock(outcome: Result<(), AcquireError>) -> bool {
     match outcome {
         Ok(()) => true,
-        Err(AcquireError::TimedOut | AcquireError::Dissolved) => false,
-        Err(failure) => panic!("there is no deadlock, and a waiter is told of one: {failure:?}"),
+        Err(AcquireError::Held | AcquireError::Crossed { .. }) => {
+            panic!("there is no deadlock, and a waiter is told of one: {outcome:?}")
+        }
+        Err(_) => false,
     }
 }
 
@@ -55,32 +57,28 @@ fn is_empty_handed<P: Platform>() {
     }
 }
 
-/// Each thread takes the lock and tries to take it again, which fails: threads with an odd number look in their table
-/// first, as programs do, the others when nobody but the owner is in front of them. A thread waits for the lock no
-/// longer than the limits say, and is not told that it holds the lock when it does not.
-pub struct HeldTwice<P: Platform, E = Linux6_15> {
-    counter: Counter<P, E>,
+/// Each thread takes the lock and tries to take it again, which fails. Where a thread looks in its table at once, it is
+/// told why. Elsewhere its time may be over before it has looked, or the head in front of it may have given up. A
+/// thread is not told that it holds the lock when it does not.
+pub struct HeldTwice<P: Platform, F = Linux6_15> {
+    counter: Counter<P, F>,
     rounds: u32,
 }
 
-impl<P: Platform, E: EntrySpan> Client for HeldTwice<P, E> {
+impl<P: Platform, F: Form> Client for HeldTwice<P, F> {
     const NAME: &'static str = "resilient-held";
 
     fn new(_threads: usize) -> Self {
         Self { counter: Counter::new(), rounds: 1 }
     }
     has_rounds!();
-    fn body(&self, thread: usize) {
-        let asks_first = !thread.is_multiple_of(2);
-        let limits = if asks_first { AcquireLimits::IN_PROGRAMS } else { LIMITS };
+    fn body(&self, _thread: usize) {
         for _ in 0..self.rounds {
             if !is_no_deadlock(self.counter.acquire()) {
                 continue;
             }
-            let again = self.counter.lock.acquire(limits);
-            // The head in front of one that queues may have given up before.
-            let is_told = again == Err(AcquireError::Held)
-                || again == Err(AcquireError::Dissolved) && !asks_first;
+            let again = self.counter.acquire();
+            let is_told = again == Err(AcquireError::Held) || !F::ASKS_AT_ONCE;
             assert!(again.is_err(), "a thread takes a lock that it holds");
             assert!(
                 is_told || P::held_table().is_none(),
@@ -98,12 +96,12 @@ impl<P: Platform, E: EntrySpan> Client for HeldTwice<P, E> {
 
 /// Two locks, which threads with an odd number take in the other order. A thread that does not get the second gives the
 /// first back. No thread waits for ever, and none is told that it holds a lock that it has given up.
-pub struct Crossed<P: Platform, E = Linux6_15> {
-    counters: [Counter<P, E>; 2],
+pub struct Crossed<P: Platform, F = Linux6_15> {
+    counters: [Counter<P, F>; 2],
     rounds: u32,
 }
 
-impl<P: Platform, E: EntrySpan> Client for Crossed<P, E> {
+impl<P: Platform, F: Form> Client for Crossed<P, F> {
     const NAME: &'static str = "resilient-crossed";
 
     fn new(_threads: usize) -> Self {
@@ -137,12 +135,12 @@ impl<P: Platform, E: EntrySpan> Client for Crossed<P, E> {
 /// The first thread takes a lock and then another one. The second takes the other one, attempts the first without a
 /// wait, gives both back, takes a third one and waits for the first. So no two threads wait for each other, and none is
 /// told so. Further threads do as the first.
-pub struct NeverCrossed<P: Platform, E = Linux6_15> {
-    counters: [Counter<P, E>; 3],
+pub struct NeverCrossed<P: Platform, F = Linux6_15> {
+    counters: [Counter<P, F>; 3],
     rounds: u32,
 }
 
-impl<P: Platform, E: EntrySpan> NeverCrossed<P, E> {
+impl<P: Platform, F: Form> NeverCrossed<P, F> {
     /// Takes the first lock, then the second.
     fn nests(&self) {
         let [first, second, _] = &self.counters;
@@ -176,7 +174,7 @@ impl<P: Platform, E: EntrySpan> NeverCrossed<P, E> {
     }
 }
 
-impl<P: Platform, E: EntrySpan> Client for NeverCrossed<P, E> {
+impl<P: Platform, F: Form> Client for NeverCrossed<P, F> {
     const NAME: &'static str = "resilient-never-crossed";
 
     fn new(_threads: usize) -> Self {
@@ -196,14 +194,14 @@ impl<P: Platform, E: EntrySpan> Client for NeverCrossed<P, E> {
 
 /// Threads take the lock, and so do their handlers. A handler never waits for its own thread: no time is over while the
 /// other threads are elsewhere. No thread is told of a deadlock.
-pub struct ToldInHandler<P: Platform, E = Linux6_15> {
-    counter: Counter<P, E>,
+pub struct ToldInHandler<P: Platform, F = Linux6_15> {
+    counter: Counter<P, F>,
     /// How often each thread has begun to use the lock, and how often it was done, unseen by the machine.
     uses: Vec<[AtomicU64; 2]>,
     rounds: u32,
 }
 
-impl<P: Platform, E: EntrySpan> ToldInHandler<P, E> {
+impl<P: Platform, F: Form> ToldInHandler<P, F> {
     /// How often the other threads have begun to use the lock, if they are done.
     fn others(&self, thread: usize) -> Option<u64> {
         let others = || (0..self.uses.len()).filter(|at| *at != thread);
@@ -224,7 +222,7 @@ impl<P: Platform, E: EntrySpan> ToldInHandler<P, E> {
     }
 }
 
-impl<P: Platform, E: EntrySpan> Client for ToldInHandler<P, E> {
+impl<P: Platform, F: Form> Client for ToldInHandler<P, F> {
     const NAME: &'static str = "resilient-handler";
     const HAS_HANDLER: bool = true;
 

@@ -44,7 +44,9 @@ use lockwright_core::raw::RawLock;
 use lockwright_linux::hq::{HqBounded, HqSpinlock};
 use lockwright_linux::osq::testing::OsqMutex;
 use lockwright_linux::qrwlock::RawQRwLock;
-use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
+use lockwright_linux::qspinlock::resilient::{
+    Guest6_19, InPrograms, Linux6_15, Linux6_19, RawResilientSpinLock,
+};
 use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright_linux::rwsem::{Format, RwSemPolicy};
 
@@ -201,9 +203,14 @@ clients_of_types! { own_clients, visit_own, P;
     RawQRwLock<P> { ReadsAgain<P> }
     QSpinlock<P> { SpinTimeOuts<P, QSpinlock<P>> }
     CnaSpinlock<P> { SpinTimeOuts<P, CnaSpinlock<P>> }
-    RawResilientSpinLock<P> {
-        SpinTimeOuts<P, RawResilientSpinLock<P>>, HeldTwice<P>, Crossed<P>, NeverCrossed<P>,
+    RawResilientSpinLock<P> { HeldTwice<P>, Crossed<P>, NeverCrossed<P> }
+    RawResilientSpinLock<P, Linux6_15<true>> {
+        HeldTwice<P, Linux6_15<true>>, Crossed<P, Linux6_15<true>>, NeverCrossed<P, Linux6_15<true>>,
     }
+    // As posted, the last waiter of a queue may find a deadlock and wait for ever, and an owner that has just released
+    // a lock may be taken for one that waits for it. The other two clients would fail.
+    RawResilientSpinLock<P, Linux6_19> { HeldTwice<P, Linux6_19> }
+    RawResilientSpinLock<P, Guest6_19> { HeldTwice<P, Guest6_19>, Crossed<P, Guest6_19> }
     RawResilientSpinLock<P, InPrograms> {
         SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>, HeldTwice<P, InPrograms>,
         Crossed<P, InPrograms>, NeverCrossed<P, InPrograms>,

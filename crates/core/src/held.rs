@@ -55,27 +55,14 @@ impl<P: Cells> HeldTable<P> {
         let entries = core::array::from_fn(|_| Zeroed::zeroed());
         Self { count: Zeroed::zeroed(), entries }
     }
-    /// Notes that the thread begins to wait for the lock of this name.
-    pub fn push_wait(&self, name: u64) {
-        self.push(name | WAITS);
-    }
-    /// Notes that the thread has taken the lock of this name without a wait.
-    #[inline]
-    pub fn push_taken(&self, name: u64) {
-        self.push(name);
-    }
-    /// Notes that the thread has not got the lock of this name, which it pushed last.
+    /// Notes that the thread has not got the lock of this name, which it pushed last. It may hold that lock: if the
+    /// table had no room, the name may be in an entry below, too.
     #[inline]
     pub fn pop(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.
-        if !self.clear_last(name) && self.count.load(Relaxed) > HELD_MAX as u64 {
+        if self.clear_last(name) || self.count.load(Relaxed) > HELD_MAX as u64 {
             self.count_one_less();
         }
-    }
-    /// Notes that the thread no longer waits for the lock of this name, which it pushed last. It may hold that lock: if
-    /// the table had no room, the name may be in an entry below, too.
-    pub fn gave_up(&self, name: u64) {
-        self.pop(name | WAITS);
     }
     /// Notes that the thread begins to wait for the lock of this name, which it pushed last.
     pub fn waits_for_last(&self, name: u64) {
@@ -84,23 +71,24 @@ impl<P: Cells> HeldTable<P> {
             place.store(name | WAITS, Release);
         }
     }
-    /// Returns the topmost entry if it is `name`. Only the table's own thread may call it.
+    /// Returns the topmost entry if it has this name. Only the table's own thread may call it.
     #[inline]
     fn last_if(&self, name: u64) -> Option<&P::U64> {
         // ordering: Relaxed; only its thread, the caller, writes it.
         let count = self.count.load(Relaxed) as usize;
         // ordering: Relaxed; as above.
-        self.entries.get(count.wrapping_sub(1)).filter(|place| place.load(Relaxed) == name)
+        self.entries.get(count.wrapping_sub(1)).filter(|place| place.load(Relaxed) & !WAITS == name)
     }
+    /// Notes that the thread is about to take the lock of this name, waits for it or has taken it.
     #[inline]
-    fn push(&self, entry: u64) {
+    pub fn push(&self, name: u64) {
         // ordering: Relaxed; only its thread writes it.
         let count = self.count.load(Relaxed);
         // ordering: Relaxed; nothing is read through it: readers rely on the entry.
         self.count.store(count + 1, Relaxed);
         if let Some(place) = self.entries.get(count as usize) {
             // ordering: Release; H1.
-            place.store(entry, Release);
+            place.store(name, Release);
         }
     }
     /// Notes that the thread has taken the lock of this name, for which it has waited.
@@ -113,21 +101,24 @@ impl<P: Cells> HeldTable<P> {
     /// Notes that the thread is about to release the lock of this name or has just released it.
     #[inline]
     pub fn remove(&self, name: u64) {
-        if !self.clear_last(name) {
+        if self.clear_last(name) {
+            self.count_one_less();
+        } else {
             self.remove_below(name);
         }
     }
-    /// Removes the topmost entry if it is this one. Returns `true` if it did. Only the table's own thread may call it.
+    /// Clears the topmost entry if it has this name. Returns `true` if it did; then the caller counts one less.
     #[inline]
-    fn clear_last(&self, entry: u64) -> bool {
-        let Some(place) = self.last_if(entry) else { return false };
+    pub fn clear_last(&self, name: u64) -> bool {
+        let Some(place) = self.last_if(name) else { return false };
         // ordering: Relaxed; the release of the lock comes after it. Or its thread does not wait, and other threads
         // conclude nothing from what they find.
         place.store(0, Relaxed);
-        self.count_one_less();
         true
     }
-    fn count_one_less(&self) {
+    /// Takes the topmost entry, which is cleared, from the table.
+    #[inline]
+    pub fn count_one_less(&self) {
         // ordering: Relaxed; only its thread writes it, and it is a hint for other threads.
         self.count.store(self.count.load(Relaxed) - 1, Relaxed);
     }

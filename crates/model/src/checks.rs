@@ -15,7 +15,7 @@ use crate::reused_checks::of_reused;
 use crate::rwlock_checks::{of_again, of_rwlock};
 use crate::rwsem_checks::{of_rwsem, preemptions_of_three};
 use crate::sleeping_checks;
-use crate::timed_spin_checks::{of_resilient, of_timed};
+use crate::timed_spin_checks::{of_resilient, of_resilient_in_programs, of_timed};
 use crate::{Loom, MachineSettings};
 use lockwright::linux::RawCnaMutex;
 use lockwright::mutex::{RawFairMutex, RawMutex};
@@ -46,7 +46,9 @@ use lockwright_linux::qspinlock::cna::{
     V10, V10AsDescribed, V10Culling, V10Limited, V10Time, V10WithoutThreshold, V11, V13, V15,
     V15TenMs, V15Unreduced,
 };
-use lockwright_linux::qspinlock::resilient::{InPrograms, Linux6_15, RawResilientSpinLock};
+use lockwright_linux::qspinlock::resilient::{
+    Guest6_19, InPrograms, Linux6_15, Linux6_19, RawResilientSpinLock,
+};
 use lockwright_linux::qspinlock::testing::QueueOnly;
 use lockwright_linux::qspinlock::{
     CnaSpinlock, Fifo, Hybrid, HybridBounded, Park, ParkFullSpin, QSpinlock, Spin, StealOnce,
@@ -110,7 +112,10 @@ own_rows! {
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;
     Also RawResilientSpinLock<Loom> => of_resilient::<Linux6_15>;
-    Also RawResilientSpinLock<Loom, InPrograms> => of_resilient::<InPrograms>;
+    Also RawResilientSpinLock<Loom, Linux6_15<true>> => of_resilient::<Linux6_15<true>>;
+    Also RawResilientSpinLock<Loom, Linux6_19> => of_resilient::<Linux6_19>;
+    Also RawResilientSpinLock<Loom, Guest6_19> => of_resilient::<Guest6_19>;
+    Also RawResilientSpinLock<Loom, InPrograms> => of_resilient_in_programs;
     Also CnaSpinlock<Loom, V10> => of_cna::<V10>;
     Also CnaSpinlock<Loom, V10Time> => of_cna::<V10Time>;
     Also CnaSpinlock<Loom, V10Limited> => of_cna::<V10Limited>;

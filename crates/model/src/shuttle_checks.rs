@@ -10,7 +10,6 @@ use crate::{
 use lockwright_catalog::registry::LockRow;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};
 use lockwright_core::tunables::Tunable;
-use lockwright_linux::qspinlock::resilient::{InPrograms, RawResilientSpinLock};
 
 /// One lock, one client, one machine, one way to choose schedules.
 pub struct Sample {
@@ -62,8 +61,7 @@ pub fn samples_of(lock: &'static LockRow, threads: usize, depth: CheckDepth) -> 
     machines.push((LITTLE.to_string(), little, 2));
     let mut samples = Vec::new();
     for (on, mut settings, rounds) in machines {
-        settings.has_held_tables = is::<RawResilientSpinLock<Loom>>(lock)
-            || is::<RawResilientSpinLock<Loom, InPrograms>>(lock);
+        settings.has_held_tables = lock.name.starts_with("resilient");
         for scheduler in [ShuttleScheduler::Random, ShuttleScheduler::Pct { depth: DEPTH }] {
             let executions = (operations / (threads * rounds as usize)).max(2);
             let run = ShuttleRun::new(threads, executions).on(settings.clone()).by(scheduler);

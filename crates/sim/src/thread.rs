@@ -97,6 +97,11 @@ pub fn set_urgent(is_urgent: bool) {
     here().with(|engine| engine.threads[engine.current].is_urgent = is_urgent);
 }
 
+/// Lets this thread stand for an interrupt that cannot be masked, or not.
+pub fn set_unmaskable(is_unmaskable: bool) {
+    here().with(|engine| engine.threads[engine.current].is_unmaskable = is_unmaskable);
+}
+
 /// Makes this thread one that must not spin, as one with a real-time policy, or not.
 pub fn set_must_not_spin(must_not_spin: bool) {
     here().with(|engine| engine.threads[engine.current].must_not_spin = must_not_spin);

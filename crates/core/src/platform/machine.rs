@@ -185,6 +185,11 @@ pub trait Placement: Sized {
     /// Returns `true` if the caller must not be set aside: it is inside a signal handler known to us, it has a
     /// real-time policy, or it is in an explicit scope.
     fn is_urgent() -> bool;
+    /// Returns `true` if the caller is an interrupt that cannot be masked. A program has none.
+    #[inline(always)]
+    fn is_unmaskable() -> bool {
+        false
+    }
 }
 
 /// The numbers by which locks know their owners.

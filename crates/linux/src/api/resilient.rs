@@ -263,7 +263,9 @@ impl LockError {
                 ..error(LockErrorKind::Deadlock)
             },
             AcquireError::TimedOut => with_suspect(LockErrorKind::TimedOut),
-            AcquireError::Dissolved => with_suspect(LockErrorKind::QueueDissolved),
+            AcquireError::Dissolved | AcquireError::Deadlock => {
+                with_suspect(LockErrorKind::QueueDissolved)
+            }
         }
     }
 

@@ -91,6 +91,8 @@ pub struct Thread {
     pub program: Rng,
     pub faults: Rng,
     pub is_urgent: bool,
+    /// True if it stands for an interrupt that cannot be masked.
+    pub is_unmaskable: bool,
     /// True if it is to sleep rather than to spin.
     pub must_not_spin: bool,
     pub ops: u64,
@@ -137,6 +139,7 @@ impl Thread {
             program: Rng::split(seed, number, RandomStream::Program),
             faults: Rng::split(seed, number, RandomStream::Faults),
             is_urgent: false,
+            is_unmaskable: false,
             must_not_spin: false,
             ops: 0,
             suspender: Suspender::none(),

@@ -242,6 +242,7 @@ fn spin_bounded(
         Budget::Unlimited => Deadline::Never,
         Budget::Nanoseconds(ns) => Deadline::At(start.saturating_add(ns.saturating_mul(1000))),
     };
+    let asks_when_woken = has_stop && !bound.stop_first;
     let mut was_woken = false;
     loop {
         if holds(value) {
@@ -264,9 +265,9 @@ fn spin_bounded(
             }
         }
         let first = here.with(|engine| deadline.or_earlier(Deadline::OnCpu(next_stop), engine));
-        let looked = here.park(cell, &mut holds, first, has_stop);
+        let looked = here.park(cell, &mut holds, first, asks_when_woken);
         value = looked.value;
-        was_woken = !looked.expired && !bound.stop_first;
+        was_woken = asks_when_woken && !looked.expired;
     }
 }
 

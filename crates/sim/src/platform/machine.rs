@@ -265,6 +265,10 @@ impl Placement for Sim {
     fn is_urgent() -> bool {
         Here::expect("its urgency").with(|engine| engine.threads[engine.current].is_urgent)
     }
+    #[inline]
+    fn is_unmaskable() -> bool {
+        Here::expect("its context").with(|engine| engine.threads[engine.current].is_unmaskable)
+    }
 }
 
 // SAFETY: the number of a simulated thread.

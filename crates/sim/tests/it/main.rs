@@ -15,6 +15,7 @@ mod priorities;
 mod programs;
 mod pv;
 mod qrwlock;
+mod resilient;
 mod rwlock;
 mod scheduler;
 mod semaphore;

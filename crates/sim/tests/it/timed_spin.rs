@@ -5,14 +5,14 @@ use crate::programs::sharing;
 use lockwright_catalog::capabilities::TimedLock;
 use lockwright_core::platform::Clock;
 use lockwright_core::raw::RawLock;
-use lockwright_linux::qspinlock::resilient::{AcquireError, AcquireLimits, RawResilientSpinLock};
+use lockwright_linux::qspinlock::resilient::{AcquireLimits, InPrograms, RawResilientSpinLock};
 use lockwright_linux::qspinlock::{CnaSpinlock, QSpinlock};
 use lockwright_sim::{Config, Sim, thread};
 use std::cell::RefCell;
 
 const MS: u64 = 1_000_000;
 
-type Resilient = RawResilientSpinLock<Sim>;
+type Resilient = RawResilientSpinLock<Sim, InPrograms>;
 
 /// Takes the lock and works with it.
 fn hold(lock: &impl RawLock, ns: u64) {
@@ -20,72 +20,6 @@ fn hold(lock: &impl RawLock, ns: u64) {
     thread::work_ns(ns);
     // SAFETY: taken above.
     unsafe { lock.unlock() };
-}
-
-#[test]
-fn a_resilient_queue_dissolves_in_order_when_its_head_has_waited_for_two_sections() {
-    let outcomes = RefCell::new(Vec::new());
-    let waits = |number: u64, lock: &Resilient| {
-        thread::work_ns(1_000 * number);
-        let outcome = lock.acquire(AcquireLimits::KERNEL);
-        outcomes.borrow_mut().push((number, outcome, Sim::now_ns() / MS));
-    };
-    sharing(Resilient::new(), quiet(machine(1, 8, 1))).ends(&[
-        (0, &|lock| hold(lock, 2_000 * MS)),
-        (1, &|lock| waits(1, lock)),
-        (2, &|lock| waits(2, lock)),
-        (3, &|lock| waits(3, lock)),
-        (4, &|lock| waits(4, lock)),
-    ]);
-    let outcomes = outcomes.into_inner();
-    let told: Vec<_> = outcomes.iter().map(|(number, outcome, _)| (*number, *outcome)).collect();
-    // The first is the pending waiter and the second the head of the queue.
-    let expected = [
-        (1, Err(AcquireError::TimedOut)),
-        (2, Err(AcquireError::TimedOut)),
-        (3, Err(AcquireError::Dissolved)),
-        (4, Err(AcquireError::Dissolved)),
-    ];
-    assert_eq!(told, expected);
-    let at_ms: Vec<_> = outcomes.iter().map(|(_, _, at_ms)| *at_ms).collect();
-    assert!((250..260).contains(&at_ms[0]), "{at_ms:?}");
-    assert!(at_ms[1..].iter().all(|at_ms| (500..510).contains(at_ms)), "{at_ms:?}");
-}
-
-#[test]
-fn a_resilient_lock_finds_a_deadlock_of_two_threads_after_a_millisecond() {
-    let outcomes = RefCell::new(Vec::new());
-    let crosses = |first: &Resilient, second: &Resilient| {
-        first.lock();
-        thread::work_ns(10_000);
-        let outcome = second.acquire(AcquireLimits::KERNEL);
-        outcomes.borrow_mut().push((outcome, Sim::now_ns() / MS));
-        if outcome.is_ok() {
-            // SAFETY: taken above.
-            unsafe { second.unlock() };
-        }
-        // SAFETY: taken above.
-        unsafe { first.unlock() };
-    };
-    sharing((Resilient::new(), Resilient::new()), quiet(machine(1, 2, 1))).ends(&[
-        (0, &|(one, other)| crosses(one, other)),
-        (1, &|(one, other)| crosses(other, one)),
-    ]);
-    let outcomes = outcomes.into_inner();
-    let (outcome, at_ms) = outcomes[0];
-    assert!(matches!(outcome, Err(AcquireError::Crossed { .. })), "{outcomes:?}");
-    assert!((1..10).contains(&at_ms), "{outcomes:?}");
-}
-
-#[test]
-fn a_resilient_lock_tells_a_thread_at_once_that_it_holds_the_lock() {
-    sharing(Resilient::new(), quiet(machine(1, 2, 1))).ends(&[(0, &|lock| {
-        lock.lock();
-        assert_eq!(lock.acquire(AcquireLimits::KERNEL), Err(AcquireError::Held));
-        // SAFETY: taken above.
-        unsafe { lock.unlock() };
-        assert!(Sim::now_ns() < MS, "it has waited");
-    })]);
 }
 
 #[test]

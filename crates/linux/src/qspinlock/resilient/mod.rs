@@ -1,14 +1,14 @@
 #![doc = include_str!("README.md")]
 
-mod entry;
+mod form;
 mod watch;
 
-pub use entry::{EntrySpan, InPrograms, Linux6_15};
+pub use form::{Form, Guest6_19, InPrograms, Linux6_15, Linux6_19, Unmaskable};
 pub use watch::{AcquireError, AcquireLimits};
 
 use super::queue::{count_nesting, join};
 use super::timed::{has_left_node, wait_for_grant};
-use super::{Fifo, Grant, QSpinlock, Spin, Waiting, Word};
+use super::{Fifo, Grant, QSpinlock, Spin, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::held::HeldTable;
 use crate::platform::{Atomic, Cells, ConstCells, HeldLocks, LockHash};
@@ -22,11 +22,11 @@ use watch::Watch;
 pub trait HolderPlatform: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<Self>> {}
 impl<P: QueuePlatform + LockHash + HeldLocks<Table = HeldTable<P>>> HolderPlatform for P {}
 
-/// The resilient queued spinlock. `E` says how long the table of its owner has it.
+/// The resilient queued spinlock, in the form `F`.
 #[repr(transparent)]
-pub struct RawResilientSpinLock<P: Cells, E = Linux6_15>(QSpinlock<P>, PhantomData<fn() -> E>);
+pub struct RawResilientSpinLock<P: Cells, F = Linux6_15>(QSpinlock<P>, PhantomData<fn() -> F>);
 
-impl<P: ConstCells, E> RawResilientSpinLock<P, E> {
+impl<P: ConstCells, F> RawResilientSpinLock<P, F> {
     /// An unlocked lock, for statics.
     #[allow(clippy::declare_interior_mutable_const)]
     pub const INIT: Self = Self(QSpinlock::INIT, PhantomData);
@@ -36,25 +36,25 @@ impl<P: ConstCells, E> RawResilientSpinLock<P, E> {
 const OWNER: u64 = 1;
 /// As [`OWNER`], but for the head of the queue: those of the owner and of the pending waiter.
 const OWNER_AND_PENDING: u64 = 2;
+/// As [`OWNER`], but for a waiter in a guest, where no order bounds the number: 1 s with the kernel's limits.
+const IN_GUEST: u64 = 4;
 
-impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
+impl<P: HolderPlatform, F: Form> RawResilientSpinLock<P, F> {
     /// Takes the lock within `limits`.
     ///
     /// # Errors
     /// An error says why the lock is not taken.
     #[doc(alias = "raw_res_spin_lock")]
+    #[doc(alias = "res_spin_lock")]
     #[inline]
     pub fn acquire(&self, limits: AcquireLimits) -> Result<(), AcquireError> {
-        if E::COVERS_LOCK {
+        if F::COVERS_LOCK {
             self.enter();
-            return match self.0.take_free() {
-                Ok(()) => Ok(()),
-                Err(seen) => self.acquire_slowly(seen, limits),
-            };
         }
         match self.0.take_free() {
+            Ok(()) if F::COVERS_LOCK => Ok(()),
             Ok(()) => {
-                self.note_taken();
+                self.enter();
                 Ok(())
             }
             Err(seen) => self.acquire_slowly(seen, limits),
@@ -75,22 +75,17 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
         P::lock_name(core::ptr::from_ref(self.0.word()).cast())
     }
 
-    /// Adds the lock to the caller's table, as a lock that was free and is taken.
-    #[inline]
-    fn note_taken(&self) {
-        if let Some(held) = own_table::<P>() {
-            held.push_taken(self.name());
-        }
-    }
-
-    /// Adds the lock to the caller's table before an attempt to take it. A handler that interrupts the caller from now
-    /// on finds it in the table.
+    /// Adds the lock to the caller's table. A handler that interrupts the caller from now on finds it there.
+    #[doc(alias = "grab_held_lock_entry")]
     #[inline]
     fn enter(&self) {
-        self.note_taken();
-        entry::keep_in_order();
+        if let Some(held) = own_table::<P>() {
+            held.push(self.name());
+        }
+        form::keep_in_order();
     }
     /// Takes the lock out of the caller's table after a failed attempt.
+    #[doc(alias = "release_held_lock_entry")]
     #[inline]
     fn withdraw(&self) {
         if let Some(held) = own_table::<P>() {
@@ -99,57 +94,84 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
     }
 
     /// Does everything but the first attempt.
+    #[doc(alias = "resilient_queued_spin_lock_slowpath")]
     #[cold]
     fn acquire_slowly(&self, seen: Word, limits: AcquireLimits) -> Result<(), AcquireError> {
-        let Some(held) = own_table::<P>() else {
-            return self.wait(seen, &mut Watch::new(self.0.word(), None, 0, limits));
-        };
-        let name = self.name();
-        if E::COVERS_LOCK {
+        let (held, name) = (own_table::<P>(), self.name());
+        let marked = held.filter(|_| F::MARKS_WAITERS);
+        if let Some(held) = marked {
             held.waits_for_last(name);
-        } else {
-            held.push_wait(name);
         }
-        let outcome = self.wait(seen, &mut Watch::new(self.0.word(), Some(held), name, limits));
-        match outcome {
-            Ok(()) => held.taken(name),
-            Err(_) => held.gave_up(name),
+        let outcome = self.wait(seen, &mut Watch::new(self.0.word(), held, name, limits));
+        match (&outcome, marked) {
+            (Err(_), _) => self.withdraw(),
+            (Ok(()), Some(held)) => held.taken(name),
+            (Ok(()), None) => {}
         }
         outcome
     }
 
-    fn wait(&self, seen: Word, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
-        watch.ask_first()?;
+    fn wait(&self, seen: Word, watch: &mut Watch<'_, P, F>) -> Result<(), AcquireError> {
+        if F::IN_GUEST {
+            return self.wait_in_guest(watch);
+        }
+        watch.ask_if_late()?;
         if P::has_forked() {
             self.0.bury_orphans();
         } else if let Some(seen) = self.0.become_pending(seen) {
             return self.wait_as_pending(seen, watch);
         }
+        if F::ASKS_AT_ONCE {
+            watch.ask_own_table()?;
+        }
         P::count(Event::lock_slowpath);
+        self.enter_to_wait();
         let has_left = watch.may_leave() && has_left_node::<P>();
         let id = if has_left { None } else { P::claim_node() };
-        let Some(id) = id else { return self.compete(watch) };
-        match self.wait_in_queue(id, watch) {
-            Some(outcome) => {
-                // SAFETY: claimed above, and no thread reaches it now, as in `lock_queue`.
-                unsafe { P::release_node(id) };
-                outcome
-            }
-            None => {
-                P::leave_node(id);
-                Err(AcquireError::TimedOut)
-            }
+        let outcome = match id {
+            Some(id) if Self::may_queue(id) => self.wait_in_queue(id, watch),
+            _ => Some(self.compete(watch)),
+        };
+        match (id, outcome) {
+            (Some(id), None) => P::leave_node(id),
+            // SAFETY: claimed above, and no thread reaches it now, as in `lock_queue`.
+            (Some(id), Some(_)) => unsafe { P::release_node(id) },
+            (None, _) => {}
+        }
+        outcome.unwrap_or_else(|| Self::give_up(AcquireError::TimedOut))
+    }
+
+    /// Adds the lock to the caller's table before it waits, unless that is done.
+    fn enter_to_wait(&self) {
+        if !F::COVERS_LOCK {
+            self.enter();
         }
     }
 
+    /// Returns `true` if the caller may queue with this node.
+    fn may_queue(id: NodeId) -> bool {
+        let may_unmaskable = match F::UNMASKABLE {
+            Unmaskable::Queues => true,
+            Unmaskable::Competes => false,
+            Unmaskable::QueuesFirst => P::nesting_of(id) == 0,
+        };
+        may_unmaskable || !P::is_unmaskable()
+    }
+
+    /// Counts a waiter that fails.
+    fn give_up(failure: AcquireError) -> Result<(), AcquireError> {
+        P::count(Event::rqspinlock_lock_timeout);
+        Err(failure)
+    }
+
     /// Waits as the pending waiter, which has found `seen`, and takes the lock.
-    fn wait_as_pending(&self, seen: Word, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
+    fn wait_as_pending(&self, seen: Word, watch: &mut Watch<'_, P, F>) -> Result<(), AcquireError> {
+        self.enter_to_wait();
         if seen.is_locked() {
             // (*,1,1) -> (*,1,0) by the owner
-            let freed = watch.begin(OWNER).and_then(|()| watch.wait(|word| !word.is_locked()));
-            if let Err(failure) = freed {
+            if let Err(failure) = watch.wait(OWNER, |word| !word.is_locked()) {
                 self.0.withdraw_pending();
-                return Err(failure);
+                return Self::give_up(failure);
             }
         }
         self.0.take_as_pending();
@@ -158,20 +180,35 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
 
     /// Competes for the lock without a place in the queue.
     #[cold]
-    fn compete(&self, watch: &mut Watch<'_, P, E>) -> Result<(), AcquireError> {
+    fn compete(&self, watch: &mut Watch<'_, P, F>) -> Result<(), AcquireError> {
         P::count(Event::lock_no_node);
-        watch.begin(OWNER)?;
         while !self.0.try_lock() {
-            watch.wait(<QSpinlock<P>>::may_be_taken)?;
+            if F::TRIES_ONCE {
+                return Err(AcquireError::Deadlock);
+            }
+            if let Err(failure) = watch.wait(OWNER, <QSpinlock<P>>::may_be_taken) {
+                return Self::give_up(failure);
+            }
         }
         Ok(())
+    }
+
+    /// Competes for the lock in a guest, where no waiter has a place.
+    #[doc(alias = "resilient_tas_spin_lock")]
+    fn wait_in_guest(&self, watch: &mut Watch<'_, P, F>) -> Result<(), AcquireError> {
+        loop {
+            watch.wait(IN_GUEST, <QSpinlock<P>>::may_be_taken)?;
+            if self.0.take_free().is_ok() {
+                return Ok(());
+            }
+        }
     }
 
     /// Queues with node `id`. Returns `None` if the time is over and the node stays in the queue.
     fn wait_in_queue(
         &self,
         id: NodeId,
-        watch: &mut Watch<'_, P, E>,
+        watch: &mut Watch<'_, P, F>,
     ) -> Option<Result<(), AcquireError>> {
         let id = if watch.may_leave() { id.that_may_leave() } else { id };
         count_nesting::<P>(id);
@@ -185,18 +222,18 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
             None => Grant::PLAIN,
         };
         if granted == Grant::DISSOLVES {
-            self.dissolve(id, me);
-            return Some(Err(AcquireError::Dissolved));
+            return Some(self.dissolve(id, me, F::DISSOLVED));
         }
-        let freed =
-            watch.begin(OWNER_AND_PENDING).and_then(|()| watch.wait(Word::is_free_for_head));
-        Some(match freed {
+        Some(match watch.wait(OWNER_AND_PENDING, Word::is_free_for_head) {
             Ok(seen) => {
                 self.0.take(id, me, seen, ());
                 Ok(())
             }
+            Err(failure) if failure == AcquireError::TimedOut || F::DEADLOCK_DISSOLVES => {
+                self.dissolve(id, me, failure)
+            }
             Err(failure) => {
-                self.dissolve(id, me);
+                self.step_aside(id, me);
                 Err(failure)
             }
         })
@@ -215,15 +252,29 @@ impl<P: HolderPlatform, E: EntrySpan> RawResilientSpinLock<P, E> {
 
     /// Leaves the queue as its head, and makes the waiters behind leave it in turn.
     #[cold]
-    fn dissolve(&self, id: NodeId, me: &QNode<P>) {
+    fn dissolve(
+        &self,
+        id: NodeId,
+        me: &QNode<P>,
+        failure: AcquireError,
+    ) -> Result<(), AcquireError> {
         if let Some(grant) = self.0.leave_as_head(id, me, ()) {
             self.0.deliver(grant.after(Grant::DISSOLVES));
         }
+        Self::give_up(failure)
+    }
+
+    /// Makes the next waiter the head of the queue, and leaves it. Waits until there is one, also if none ever comes.
+    #[cold]
+    fn step_aside(&self, id: NodeId, me: &QNode<P>) {
+        <Spin as Waiting<P>>::wait_for_link(me);
+        self.0.deliver(<Fifo as Succession<P>>::choose(id, me, ()));
     }
 }
 
-impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
-    const ORDER: Order = <QSpinlock<P, Fifo, Spin> as RawLock>::ORDER;
+impl<P: HolderPlatform, F: Form> RawLock for RawResilientSpinLock<P, F> {
+    const ORDER: Order =
+        if F::IN_GUEST { Order::None } else { <QSpinlock<P, Fifo, Spin> as RawLock>::ORDER };
 
     fn new() -> Self {
         Self(QSpinlock::new(), PhantomData)
@@ -236,40 +287,34 @@ impl<P: HolderPlatform, E: EntrySpan> RawLock for RawResilientSpinLock<P, E> {
             self.acquire_after_all();
         }
     }
+    /// Makes an attempt without a wait, which the kernel's lock does not have.
     #[inline]
     fn try_lock(&self) -> bool {
-        if E::COVERS_LOCK {
+        if F::MARKS_WAITERS {
             self.enter();
-            let is_ours = self.0.try_lock();
-            if !is_ours {
-                self.withdraw();
-            }
-            return is_ours;
         }
         let is_ours = self.0.try_lock();
-        if is_ours {
-            self.note_taken();
+        match is_ours {
+            true if !F::MARKS_WAITERS => self.enter(),
+            false if F::MARKS_WAITERS => self.withdraw(),
+            _ => {}
         }
         is_ours
     }
     #[doc(alias = "raw_res_spin_unlock")]
+    #[doc(alias = "res_spin_unlock")]
     #[inline]
     unsafe fn unlock(&self) {
         let (held, lock) = (own_table::<P>(), self.name());
-        let clear_entry = || {
-            if let Some(held) = held {
-                held.remove(lock);
-            }
-        };
-        if !E::COVERS_LOCK {
-            clear_entry();
-        }
+        let is_cleared = !F::COVERS_LOCK && held.is_some_and(|held| held.clear_last(lock));
         // SAFETY: the caller holds the lock.
         unsafe { self.0.unlock() };
         // From here on the lock may no longer exist.
-        if E::COVERS_LOCK {
-            entry::keep_in_order();
-            clear_entry();
+        form::keep_in_order();
+        match held {
+            Some(held) if is_cleared => held.count_one_less(),
+            Some(held) => held.remove(lock),
+            None => {}
         }
     }
     fn is_locked(&self) -> bool {
