@@ -121,6 +121,7 @@ pub const CARDS: &[(&str, &str)] = &[
     ("pv", include_str!("qspinlock/pv/cards.toml")),
     ("cna", include_str!("qspinlock/cna/cards.toml")),
     ("rwsem", include_str!("rwsem/cards.toml")),
+    ("resilient", include_str!("qspinlock/resilient/cards.toml")),
 ];
 
 use lockwright_core::{held, park, platform, queue, raw};

@@ -240,20 +240,14 @@ bugs! {
     "145" NotPopped in RESILIENT, seen BY_LOOM {
         what: "A waiter that gives up leaves the lock in its table. It is told later that it holds the lock.",
         source: "design: a table names what its thread holds or waits for",
-        edits: [change "qspinlock/resilient/mod.rs": "held.gave_up(name)" => "{}"],
+        edits: [change "qspinlock/resilient/mod.rs": "held.pop(self.name())" => "{ _ = held; }"],
     }
     "146" PoppedLate in RESILIENT, seen BY_LOOM {
         what: "An owner releases the lock before it clears the entry in its table. The next owner finds there that the last one waits for the lock, and takes that for a deadlock.",
         source: "design: the entry is cleared before the lock is released",
         edits: [
-            remove "qspinlock/resilient/mod.rs": r"if !E::COVERS_LOCK {
-            clear_entry();
-        }",
-            change "qspinlock/resilient/mod.rs": r"if E::COVERS_LOCK {
-            entry::keep_in_order();
-            clear_entry();
-        }"
-                => "clear_entry();",
+            change "qspinlock/resilient/mod.rs": "!F::COVERS_LOCK && held.is_some_and(|held| held.clear_last(lock))"
+                => "false",
         ],
     }
     "170" DeadlockOfOneSide in RESILIENT, seen EXPLORED_EDIT {
@@ -261,8 +255,9 @@ bugs! {
         source: "design: both threads hold what the other one waits for",
         tests: [RANDOM_PROGRAMS],
         edits: [
-            change "qspinlock/resilient/watch.rs": "mine.holds_below_top(wanted) && table.holds_below_top(self.name)"
-                => "mine.holds_below_top(wanted)",
+            remove "qspinlock/resilient/watch.rs": r"if !table.holds_below_top(self.name) {
+                continue;
+            }",
         ],
     }
     "171" NoSearch in RESILIENT, seen EXPLORED_EDIT {

@@ -287,14 +287,8 @@ bugs! {
         source: "Linux 6.15 to 6.17, where an interrupt that cannot be masked does",
         tests: [DISTURBED],
         edits: [
-            change "qspinlock/resilient/mod.rs": r"if !E::COVERS_LOCK {
-            clear_entry();
-        }"
-                => "clear_entry();",
-            remove "qspinlock/resilient/mod.rs": r"if E::COVERS_LOCK {
-            entry::keep_in_order();
-            clear_entry();
-        }",
+            change "qspinlock/resilient/mod.rs": "!F::COVERS_LOCK && held.is_some_and(|held| held.clear_last(lock))"
+                => "held.is_some_and(|held| held.clear_last(lock))",
         ],
     }
 }

@@ -24,6 +24,8 @@ const SLEEPING: &[&str] = &["cna-park", "park"];
 const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 
+const RESILIENT: &[&str] = &["resilient", "resilient-v6_19", "resilient-in_programs"];
+
 const RWLOCK: &[&str] = &["rwlock", "rwlock-fair"];
 const PERCPU: &[&str] = &["percpu-rwlock-in_slots", "percpu-rwlock"];
 
@@ -81,8 +83,8 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("qspinlock/pv/bounded.rs", Checker::Loom(BOUNDED)),
     ("qspinlock/fork.rs", Checker::Loom(&["qspinlock"])),
     ("qspinlock/timed.rs", Checker::Loom(&["qspinlock"])),
-    ("qspinlock/resilient/", Checker::Loom(&["resilient", "resilient-in_programs"])),
-    ("held.rs", Checker::Loom(&["resilient", "resilient-in_programs"])),
+    ("qspinlock/resilient/", Checker::Loom(RESILIENT)),
+    ("held.rs", Checker::Loom(RESILIENT)),
     ("native/barrier.rs", Checker::Miri(&[law("native_keeps_the_laws_of_barriers")])),
     ("native/pool.rs", Checker::Miri(POOL)),
     ("native/fork.rs", Checker::Miri(FORK)),

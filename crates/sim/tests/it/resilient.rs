@@ -284,13 +284,16 @@ fn a_last_waiter_that_finds_a_deadlock_leaves_and_in_6_19_it_stays_until_another
 }
 
 /// Thread 0 holds the second lock and asks for the first one, whose owner asks for the second one after `crosses_ns`.
-fn pending_of_two<F: Form>(crosses_ns: u64) -> Vec<(&'static str, AcquireError, u64)> {
+fn pending_of_two<F: Form>(
+    crosses_ns: u64,
+    section_ns: u64,
+) -> Vec<(&'static str, AcquireError, u64)> {
     let log = Log::default();
     sharing((new::<F>(), new::<F>()), quiet(machine(1, 4, 1))).ends(&[
         (0, &|(first, second)| {
             assert_eq!(second.acquire(AcquireLimits::KERNEL), Ok(()));
             thread::work_ns(10 * US);
-            log.asks("a", first, 0);
+            _ = log.acquires("a", first, AcquireLimits::KERNEL.with_section_ns(section_ns));
             release(second);
         }),
         (1, &|(first, second)| {
@@ -305,17 +308,24 @@ fn pending_of_two<F: Form>(crosses_ns: u64) -> Vec<(&'static str, AcquireError, 
 
 #[test]
 fn a_time_out_is_asked_for_before_a_deadlock() {
+    // A search is due at the first check after 1 ms, which is the first one after the end.
+    let told = [("a", AcquireError::TimedOut, DEADLOCK)];
+    assert_eq!(pending_of_two::<Linux6_15>(20 * US, MS), told);
+    assert_eq!(pending_of_two::<Linux6_19>(20 * US, MS), told);
+    // With the kernel's time the deadlock is found there.
+    let found = pending_of_two::<Linux6_15>(20 * US, 250 * MS);
+    let [("a", AcquireError::Crossed { other: 1, .. }, DEADLOCK)] = found[..] else {
+        panic!("{found:?}")
+    };
+}
+
+#[test]
+fn nothing_is_told_before_the_first_check_after_the_end() {
     // The check before is at 249.79 ms, and the time is over at 250 ms.
     const CROSSES_NS: u64 = 249_900 * US;
     let told = [("a", AcquireError::TimedOut, SECTION)];
-    assert_eq!(pending_of_two::<Linux6_15>(CROSSES_NS), told);
-    assert_eq!(pending_of_two::<Linux6_19>(CROSSES_NS), told);
-    // A deadlock from the start is found long before that.
-    let early = pending_of_two::<Linux6_15>(20 * US);
-    assert!(early.len() == 1, "{early:?}");
-    let [("a", AcquireError::Crossed { other: 1, .. }, DEADLOCK)] = early[..] else {
-        panic!("{early:?}")
-    };
+    assert_eq!(pending_of_two::<Linux6_15>(CROSSES_NS, 250 * MS), told);
+    assert_eq!(pending_of_two::<Linux6_19>(CROSSES_NS, 250 * MS), told);
 }
 
 fn own_table<'a>() -> &'a HeldTable<Sim> {

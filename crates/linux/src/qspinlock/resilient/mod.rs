@@ -51,14 +51,11 @@ impl<P: HolderPlatform, F: Form> RawResilientSpinLock<P, F> {
         if F::COVERS_LOCK {
             self.enter();
         }
-        match self.0.take_free() {
-            Ok(()) if F::COVERS_LOCK => Ok(()),
-            Ok(()) => {
-                self.enter();
-                Ok(())
-            }
-            Err(seen) => self.acquire_slowly(seen, limits),
+        let taken = self.0.take_free();
+        if taken.is_ok() && !F::COVERS_LOCK {
+            self.enter();
         }
+        taken.or_else(|seen| self.acquire_slowly(seen, limits))
     }
 
     /// Returns the number of the table of a thread that seems to hold the lock, and the name of the lock for which that
