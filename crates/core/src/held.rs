@@ -12,9 +12,9 @@
 //! | entry | means | moved by its thread |
 //! |---|---|---|
 //! | at or above the count | nothing | `push` |
-//! | 0, below the count | nothing: the thread is about to write it, or its lock was released out of order in a full table | `push`, `remove` |
-//! | waits | the thread waits for the lock | `taken`, or `gave_up` |
-//! | name | the thread holds the lock; where entries cover the lock (see below), it may also be about to take it or have just released it | `remove`, `waits_for_last`, `pop` |
+//! | 0, below the count | nothing: the thread is about to write it, releases the lock, or has released it out of order in a full table | `push`, `count_one_less`, `remove` |
+//! | waits | the thread waits for the lock | `taken`, or `pop` |
+//! | name | the thread holds the lock, or waits for it without saying so; where entries cover the lock (see below), it may also be about to take it or have just released it | `remove`, `clear_last`, `waits_for_last`, `pop` |
 //!
 //! From the 32nd lock on only the count goes up. A thread that holds 32 takes no part in the search for deadlocks.
 //!
@@ -22,13 +22,15 @@
 //! interrupts one of these steps uses the entry above, and clears it again.
 //!
 //! *Other threads.* A reader that finds nothing, or too little, concludes nothing. It might also find an entry for a
-//! lock that the thread does not hold. Here there are two kinds of locks (`EntrySpan` of the resilient spinlock):
+//! lock that the thread does not hold. Here there are three kinds of locks (`Form` of the resilient spinlock):
 //!
 //! - As in Linux 6.15, an entry is cleared before its lock is released. So the next owner of a lock does not find it in
 //!   the table of the last owner. A handler of the thread may miss the entry of a lock that the thread holds.
-//! - In programs entries cover the lock: one is made before the lock is taken and removed after it is released. So a
-//!   handler finds every lock that its thread holds, and perhaps one that the thread is about to take or has just
-//!   released. And other threads believe that a thread waits only if its topmost entry says so.
+//! - As in Linux 6.19, entries cover the lock: one is made before the lock is taken and removed after it is released.
+//!   So a handler finds every lock that its thread holds, and perhaps one that the thread is about to take or has just
+//!   released. The next owner may find its lock in the table of the last owner, too.
+//! - In programs entries cover the lock, and other threads believe that a thread waits only if its topmost entry says
+//!   so.
 //!
 //! | id | the store | the load that reads it | carries |
 //! |----|-----------|------------------------|---------|
@@ -112,7 +114,7 @@ impl<P: Cells> HeldTable<P> {
     pub fn clear_last(&self, name: u64) -> bool {
         let Some(place) = self.last_if(name) else { return false };
         // ordering: Relaxed; the release of the lock comes after it. Or its thread does not wait, and other threads
-        // conclude nothing from what they find.
+        // conclude nothing from what they find, or under Linux 6.19 too much.
         place.store(0, Relaxed);
         true
     }

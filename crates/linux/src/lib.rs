@@ -13,7 +13,7 @@
 //! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park-full_spin`, `park-steal`, ... | [`ParkStealSpinLock`](presets::ParkStealSpinLock), ... |
 //! | *Implement hybrid PV queued/unfair locks*, November 2017 | [`Hybrid`](qspinlock::Hybrid), tuned for programs [`HybridBounded`](qspinlock::HybridBounded) | `hybrid`, `hybrid-bounded` | [`HybridSpinLock`](presets::HybridSpinLock), ... |
 //! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | [`HqSpinLock`](presets::HqSpinLock) |
-//! | the resilient queued spinlock, Linux 6.15 (2025) | [`qspinlock::resilient`] | `resilient` | [`ResilientSpinLock`] |
+//! | the resilient queued spinlock, Linux 6.15 (2025) and 6.19 (2026), and its form for guests | [`qspinlock::resilient`] | `resilient`, `resilient-v6_19`, `resilient-guest` | [`ResilientSpinLock`] |
 //! | the queued rwlock, Linux 3.16 (2014) | [`qrwlock`] | `qrwlock` | [`QRwLock`] |
 //! | the reader-writer semaphore, from Linux 3.12 to 6.3 and later, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`], [`RwSemV5_10`](presets::RwSemV5_10), ... |
 //! | the queue of optimistic spinners, 2014 | [`osq`] | `osq` | raw: [`osq::OsqLock`] |

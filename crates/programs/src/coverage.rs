@@ -185,7 +185,7 @@ pub fn told(error: AcquireError) -> Method {
         AcquireError::Held => Method::ToldHeld,
         AcquireError::Crossed { .. } => Method::ToldDeadlock,
         AcquireError::TimedOut => Method::ToldTimedOut,
-        AcquireError::Dissolved => Method::ToldDissolved,
+        AcquireError::Dissolved | AcquireError::Deadlock => Method::ToldDissolved,
     }
 }
 

@@ -172,6 +172,8 @@ impl<'a> Acquisition<'a> {
         let must_be_held =
             self.guards[self.lock] && self.me().table.load(Relaxed) > 0 && !P::is_child();
         let is_right = match error {
+            // Other forms of the lock say this.
+            AcquireError::Deadlock => false,
             AcquireError::Held => self.holds(self.lock),
             _ if must_be_held => false,
             AcquireError::Crossed { other, wanted } => {
