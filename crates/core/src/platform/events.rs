@@ -5,8 +5,8 @@
 //! branch.
 //!
 //! An event has the kernel's name (`lock_event_counts`) if it means what it means in the kernel. The names of other
-//! events do not begin as the kernel's do (`lock_`, `pv_`, `rqspinlock_`, `rwsem_`). For example, those of the NUMA-aware locks begin
-//! with `cna_` or `hq_`.
+//! events do not begin as the kernel's do (`lock_`, `pv_`, `rqspinlock_`, `rwsem_`). For example, those of the
+//! NUMA-aware locks begin with `cna_` or `hq_`.
 
 // An event is added to the table below and nowhere else: the table makes the enum, the names and the descriptions.
 macro_rules! lock_events {
@@ -59,8 +59,8 @@ lock_events! {
     lock_use_node4,
     /// Waiters without a queue node, because all were in use or the thread has left one in a queue.
     lock_no_node,
-    /// Waiters of a resilient spinlock that gave up as the pending waiter, without a node, or in a queue that dissolves:
-    /// because of a deadlock, too.
+    /// Waiters of a resilient spinlock that gave up in a time-out or a deadlock: pending, without a node, or in a queue
+    /// that dissolves.
     rqspinlock_lock_timeout,
     /// Buckets searched in the lock hash, summed over all entries; divided by `pv_kick_unlock`, an average.
     pv_hash_hops,

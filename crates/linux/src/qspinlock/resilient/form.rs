@@ -1,9 +1,29 @@
 //! The forms of the lock: Linux 6.15, what changed until 6.19, the lock of guests, and the lock of programs. A form is
 //! the knob of [`RawResilientSpinLock`](super::RawResilientSpinLock). Where a form says nothing, it is as Linux 6.19.
 
-use super::AcquireError;
 use core::sync::atomic::Ordering::Release;
 use core::sync::atomic::compiler_fence;
+
+/// A reason for which the lock was not taken. To the kernel all but the last two are deadlocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcquireError {
+    /// The caller holds the lock (AA).
+    Held,
+    /// A deadlock of two threads (ABBA): the other one holds the lock and waits for one that the caller holds.
+    Crossed {
+        /// The number of the other thread's table.
+        other: usize,
+        /// The name of the lock for which that thread waits.
+        wanted: u64,
+    },
+    /// The kernel's word for a waiter that has looked for no deadlock itself: the head of its queue gave up (Linux
+    /// 6.15), or it had no node (Linux 6.19).
+    Deadlock,
+    /// The time was over.
+    TimedOut,
+    /// The head of the queue gave up, and with it all waiters behind it ([`InPrograms`]).
+    Dissolved,
+}
 
 /// A form of the lock.
 pub trait Form: Send + Sync + 'static {

@@ -3,8 +3,8 @@
 mod form;
 mod watch;
 
-pub use form::{Form, Guest6_19, InPrograms, Linux6_15, Linux6_19, Unmaskable};
-pub use watch::{AcquireError, AcquireLimits};
+pub use form::{AcquireError, Form, Guest6_19, InPrograms, Linux6_15, Linux6_19, Unmaskable};
+pub use watch::AcquireLimits;
 
 use super::queue::{count_nesting, join};
 use super::timed::{has_left_node, wait_for_grant};

@@ -1,7 +1,8 @@
 //! Waiting within limits: the clock, and the search for deadlocks.
 
 use super::super::Word;
-use super::{Form, HolderPlatform, table_at};
+use super::form::{AcquireError, Form};
+use super::{HolderPlatform, table_at};
 use crate::held::HeldTable;
 use crate::platform::{Atomic, Bound};
 use core::marker::PhantomData;
@@ -9,27 +10,6 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// The time between two searches of a waiter for a deadlock.
 const SEARCH_NS: u64 = 1_000_000;
-
-/// A reason for which the lock was not taken. To the kernel all but the last two are deadlocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AcquireError {
-    /// The caller holds the lock (AA).
-    Held,
-    /// A deadlock of two threads (ABBA): the other one holds the lock and waits for one that the caller holds.
-    Crossed {
-        /// The number of the other thread's table.
-        other: usize,
-        /// The name of the lock for which that thread waits.
-        wanted: u64,
-    },
-    /// The kernel's word for a waiter that has looked for no deadlock itself: the head of its queue gave up (Linux
-    /// 6.15), or it had no node (Linux 6.19).
-    Deadlock,
-    /// The time was over.
-    TimedOut,
-    /// The head of the queue gave up, and with it all waiters behind it ([`InPrograms`](super::InPrograms)).
-    Dissolved,
-}
 
 /// The limits of a waiter: how long it waits, and how often it looks at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +87,7 @@ impl<'a, P: HolderPlatform, F: Form> Watch<'a, P, F> {
         let is_held = self.held.is_some_and(|held| held.holds_below_top(self.name));
         if is_held { Err(AcquireError::Held) } else { Ok(()) }
     }
-    /// Waits for a word for which `is_over` is true, for as long as so many critical sections may take. Acquires the
+    /// Waits for a word for which `is_over` is true, for as long as that many critical sections may take. Acquires the
     /// release of the last owner.
     pub(super) fn wait(
         &mut self,
