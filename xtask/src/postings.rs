@@ -64,7 +64,7 @@ fn items() -> Vec<Item> {
 fn a_card_is_of_a_preset_and_a_rule_is_of_presets_with_cards() {
     for (folder, text) in lockwright_linux::CARDS {
         let cards: cards::Cards = toml::from_str(text).expect("a file of cards");
-        assert_eq!(cards.family.name, folder);
+        assert_eq!(cards.family.name, *folder);
         for (name, preset) in &cards.preset {
             assert!(registry::find(name).is_some(), "no lock is called {name}");
             let Card { title, version, date, link, times } = preset;

@@ -20,7 +20,7 @@ const QUEUED: &[&str] = &["qspinlock", "cna", "cna-v15"];
 
 /// Waiters that sleep, in order of arrival and where the head sets others aside before it has the
 /// lock: what the grant carries is of use there only.
-const SLEEPING: &[&str] = &["cna-park", "park"];
+const SLEEPING: &[&str] = &["cna-park", "park", "park-full_spin"];
 const HYBRID: &[&str] = &["hybrid", "cna-hybrid"];
 const BOUNDED: &[&str] = &["hybrid-bounded", "cna-hybrid-bounded"];
 

@@ -34,7 +34,7 @@ impl LockMode {
     }
 }
 
-/// The place of a waiter in a list. Guarded by the internal lock of its semaphore.
+/// The place of a waiter in a list. Guarded by `wait_lock` of its semaphore.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The waiter behind this one.
@@ -45,7 +45,7 @@ pub struct Place {
     pub kind: HoldMode,
     /// True if it is in a list.
     pub is_queued: bool,
-    /// True if the lock is reserved for it.
+    /// True if the handoff is for it.
     pub has_handoff: bool,
     /// True if it is a reader and found the flag that keeps readers from spinning.
     pub found_rd: bool,

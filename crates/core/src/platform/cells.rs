@@ -19,14 +19,12 @@ pub trait ConstZeroed: Zeroed {
 /// The limit of a bounded wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// A number of looks at the cell that do not find what the waiter waits for. Natively the unit is one look and one
-    /// pause. The simulator turns it into the time which that takes on the simulated machine. The checkers explore few
-    /// looks.
+    /// A number of futile looks at the cell, natively with a pause each. The simulator turns it into the time that this
+    /// takes. The checkers explore few looks.
     Looks(u32),
     /// A number of nanoseconds of the platform's clock.
     Nanoseconds(u64),
-    /// No limit: only the stop condition ends the wait early. The checkers explore few looks, and then end the wait as
-    /// if the stop condition had said so.
+    /// No limit but the stop condition. The checkers explore few looks, and then end the wait as if it had said so.
     Unlimited,
 }
 
@@ -91,8 +89,7 @@ pub unsafe trait Atomic<T: Copy + Eq>: Zeroed + Send + Sync {
         failure: Ordering,
     ) -> Result<T, T>;
 
-    /// Waits until `pred` holds of a loaded value, and returns that value
-    /// (`smp_cond_load_acquire` with `Acquire`).
+    /// Waits until `pred` holds of a loaded value, and returns that value (`smp_cond_load_acquire` with `Acquire`).
     ///
     /// Every unbounded wait of this crate is a call of this function, never a hand-written loop. Natively it loads and
     /// pauses. In the simulator the thread sleeps on the cache line until it is written. Under the checkers the thread
@@ -137,9 +134,8 @@ pub unsafe trait AtomicInt<T: Copy + Eq>: Atomic<T> {
 /// A 32-bit lock word whose bytes and halves can be accessed alone. Byte 0 is the least significant on every platform;
 /// half 0 is bytes 0 and 1.
 ///
-/// Each narrow access is *specified* as a read-modify-write of the whole word that changes only the
-/// named part. An implementation may use a narrower instruction where no other agent can tell the
-/// difference; see [`crate::native`].
+/// Each narrow access is *specified* as a read-modify-write of the whole word that changes only the named part. An
+/// implementation may use a narrower instruction where no agent can tell the difference; see [`crate::native`].
 ///
 /// # Safety
 /// As for [`Atomic`]; each operation behaves as the read-modify-write by which it is specified.
@@ -194,9 +190,8 @@ impl Halves {
     }
 }
 
-/// A lock word whose parts are accessed exactly as they are specified: by read-modify-writes of the whole word.
-///
-/// It is for platforms without narrower accesses, and for checkers and detectors that cannot see them.
+/// A lock word whose parts are accessed exactly as they are specified: by read-modify-writes of the whole word. It is
+/// for platforms without narrower accesses, and for checkers and detectors that cannot see them.
 ///
 /// # Safety
 /// As for [`Atomic`]: all operations are made of its operations.
@@ -204,8 +199,7 @@ pub unsafe trait WholeWord: AtomicInt<u32> {
     /// Returns a guess of the word's value for the first attempt. It need not be right.
     fn guess(&self) -> u32;
 
-    /// Replaces the word by `change` of it, in one read-modify-write; returns the old word. A failed attempt orders
-    /// nothing.
+    /// Replaces the word by `change` of it, in one read-modify-write; returns the old word. A failure orders nothing.
     fn update(&self, order: Ordering, change: impl Fn(u32) -> u32) -> u32 {
         let mut guess = self.guess();
         loop {

@@ -146,8 +146,8 @@ lock_events! {
     rwsem_opt_fail,
     /// Times a writer had spun on readers for long enough, and stopped all threads from spinning.
     rwsem_opt_nospin,
-    /// Times a waiter that had found a flag got the lock and set the flag about readers again: a writer from the list of
-    /// waiters, or the first of readers that were granted together.
+    /// Times a waiter that had found a flag got the lock and set the flag about readers again: a writer from the list
+    /// of waiters, or the first of readers that were granted together.
     rwsem_opt_norspin,
     /// Acquisitions by readers from the list of waiters.
     rwsem_rlock,
@@ -165,11 +165,11 @@ lock_events! {
     rwsem_wlock_fail,
     /// Times a writer that waits for a reader-writer semaphore set its handoff bit; until 5.15, decided to.
     rwsem_wlock_handoff,
-    /// Nanoseconds that threads which woke others waited for the internal lock of a reader-writer semaphore.
+    /// Nanoseconds that threads which woke others waited for `wait_lock` of a reader-writer semaphore.
     wait_lock_wake_ns,
-    /// Nanoseconds that readers which queued or gave up waited for the internal lock of a reader-writer semaphore.
+    /// Nanoseconds that readers which queued or gave up waited for `wait_lock` of a reader-writer semaphore.
     wait_lock_read_ns,
-    /// Nanoseconds that writers which queued or slept waited for the internal lock of a reader-writer semaphore.
+    /// Nanoseconds that writers which queued or slept waited for `wait_lock` of a reader-writer semaphore.
     wait_lock_write_ns,
     /// Waiters moved from the primary to the secondary queue, because they are on another NUMA node.
     cna_set_aside,

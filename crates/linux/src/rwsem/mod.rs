@@ -347,8 +347,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         P::futex_wait(&self.sem.flag, flag, Some(until_ns));
     }
 
-    /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up. `asks_alone` is true for a
-    /// writer that wants the handoff and is the only one that may ask for it.
+    /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up. `asks_alone` is true
+    /// for a writer that wants the handoff and is the only one that may ask for it.
     #[cold]
     fn leave(self, list: list::WaitListGuard<'_, P>, id: NodeId, asks_alone: bool) {
         let (was_first, kind) = (list.first() == Some(id), list.kind(id));

@@ -100,15 +100,16 @@ pub enum Handoff {
     ByFirst,
     /// As [`ByFirst`](Self::ByFirst), but then it spins on the owner, and so do other spinners. From 5.4 to 5.15.
     ByFirstSpinning,
-    /// Any writer in the list asks for it after 4 ms, for itself. It is the first waiter that gets it. From 5.16 to 5.18.
+    /// Any writer in the list asks for it after 4 ms, for itself. It is the first waiter that gets it. From 5.16 to
+    /// 5.18.
     BySetter,
-    /// As [`BySetter`](Self::BySetter), but if the first waiter has not asked for it, any waiter takes a free lock. From
-    /// 5.19 to 6.2.
+    /// As [`BySetter`](Self::BySetter), but if the first waiter has not asked for it, any waiter takes a free lock.
+    /// From 5.19 to 6.2.
     BySetterUnlessLeft,
     /// Any writer in the list asks for it after 4 ms, for the first waiter, which then spins. From 6.3 on.
     ByAny,
-    /// The first waiter asks for it as soon as it was woken and finds the lock held, or any writer after 4 ms. The first
-    /// waiter then spins for a moment.
+    /// The first waiter asks for it as soon as it was woken and finds the lock held, or any writer after 4 ms. The
+    /// first waiter then spins for a moment.
     OnceAwake,
 }
 
@@ -203,8 +204,8 @@ pub struct Policy {
     /// True if a reader that queues behind others while readers hold the lock wakes the readers at the head of the
     /// list, as a writer that queues does.
     pub reader_wakes_readers: bool,
-    /// True if a spinning reader that withdraws from a lock, which is then free and has the handoff bit, wakes the first waiter.
-    /// Otherwise it may be that no thread does.
+    /// True if a spinning reader that withdraws from a lock, which is then free and has the handoff bit, wakes the
+    /// first waiter. Otherwise it may be that no thread does.
     pub withdrawing_wakes: bool,
 }
 

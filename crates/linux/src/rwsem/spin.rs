@@ -233,8 +233,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
 
-    /// Returns `true` if an urgent thread gives up after this turn. It could keep the owner, which is not named yet, from
-    /// running. `before` is the owner at the end of the turn before.
+    /// Returns `true` if an urgent thread gives up after this turn. It could keep the owner, which is not named yet,
+    /// from running. `before` is the owner at the end of the turn before.
     fn is_hurried(self, before: Owner) -> bool {
         P::is_urgent()
             && match self.policy.urgent_may_turn_twice() {
@@ -357,9 +357,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
         true
     }
 
-    /// Wakes the first waiter if the lock is free and has the handoff bit, for a reader that goes on spinning. Its attempt is no
-    /// longer in the count, which is `left`. If the last reader saw that attempt, it has woken no thread. Other
-    /// spinners take a free lock, but not one with that bit. Linux 5.10 does without this.
+    /// Wakes the first waiter if the lock is free and has the handoff bit, for a reader that goes on spinning. Its
+    /// attempt is no longer in the count, which is `left`. If the last reader saw that attempt, it has woken no thread.
+    /// Other spinners take a free lock, but not one with that bit. Linux 5.10 does without this.
     fn wake_first_waiter(self, left: u64) {
         if self.policy.withdrawing_wakes && left & (HELD_MASK | HANDOFF) == HANDOFF {
             self.wake_after_release(left);

@@ -153,9 +153,9 @@ fn the_flag_about_readers_is_set_again_once_for_all_readers_that_are_granted_tog
 }
 
 /// Writer 1 gives up spinning on reader 0, sets both flags and queues. Writer 2 comes just before the reader is done,
-/// finds a flag, and takes the lock as it queues. So its name has the flag about readers. Writer 1, which the reader has
-/// woken, asks for the handoff. It sleeps, and does not spin on an owner whose word has a flag. If writer 2 comes after
-/// the reader, it spins, its word has no flag, and writer 1 spins, too.
+/// finds a flag, and takes the lock as it queues. So its name has the flag about readers. Writer 1, which the reader
+/// has woken, asks for the handoff. It sleeps, and does not spin on an owner whose word has a flag. If writer 2 comes
+/// after the reader, it spins, its word has no flag, and writer 1 spins, too.
 #[test]
 fn a_writer_that_asked_for_the_handoff_does_not_spin_on_an_owner_with_a_flag() {
     let mut seen = [0, 0];
@@ -211,7 +211,7 @@ fn an_urgent_writer_does_not_spin_on_readers() {
 }
 
 /// A waiter gives up while the owner sleeps: reader 1, which was the first, or writer 2, which was not. Until 5.18 a
-/// writer wakes the first waiter then, and a reader wakes none. From 5.19 on whoever was the first does.
+/// writer wakes the first waiter then, and a reader wakes none. From 5.19 on the waiter that was the first does.
 #[test]
 fn a_waiter_that_gives_up_wakes_another_one_by_its_kind_until_5_18_and_by_its_place_from_5_19() {
     let events = [Event::rwsem_wake_writer, Event::rwsem_sleep_writer];

@@ -91,9 +91,9 @@ fn without_a_handoff_readers_and_writers_wait_for_as_long_as_others_take_the_loc
     }
 }
 
-/// From the fourteenth patch of 2019 on readers spin past readers. The flags end that when a writer has spun in vain,
-/// but in that patch only until another reader is named. The fifteenth keeps the flag about readers: now it depends on
-/// when the writers spin. Only when readers queue behind readers is the wait bounded.
+/// From the fourteenth patch of 2019 on readers spin past readers. The flags end that when a writer has spun without
+/// success, but in that patch only until another reader is named. The fifteenth keeps the flag about readers: now it
+/// depends on when the writers spin. Only when readers queue behind readers is the wait bounded.
 #[test]
 fn readers_that_spin_past_readers_starve_a_writer_in_spite_of_the_handoff_until_they_queue() {
     let write_ns =
