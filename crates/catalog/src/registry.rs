@@ -374,8 +374,6 @@ locks! { $ P;
         "resilient as `ResilientSpinLock` has it: a signal handler learns of every lock that its thread holds";
     hq: "hq", Product, crate::hq::HqSpinlock<P> [spins],
         "the hierarchical queued spinlock (HQ) of 2025: under contention, one queue for each NUMA node";
-    hq_bounded: "hq-bounded", Product, crate::hq::HqSpinlock<P, crate::hq::HqBounded> [spins],
-        "hq tuned: a queue for each NUMA node only while many threads wait, and then also without a pause";
     park: "park", Product, QSpinlock<P, Fifo, Park>,
         "park-steal without lock stealing (ours): waiters sleep, and no thread passes them";
     park_full_spin: "park-full_spin", Product, QSpinlock<P, Fifo, ParkFullSpin>,

@@ -56,8 +56,7 @@ fn variations(pair: LockAndClient, order: Order, usual: &Config) -> Vec<Config> 
         let time = (Tunable::numa_spinlock_threshold_ns, ns);
         let soon = (Tunable::hqlock_general_handoffs_turn_numa, 0);
         let by_node = (Tunable::hqlock_fairness_threshold, handoffs_log2);
-        let few = (Tunable::hqlock_waiters_turn_numa, 1);
-        with(vec![count, time, soon, few, by_node])
+        with(vec![count, time, soon, by_node])
     };
     if is_of_limits(client) {
         let few_slots = Config { reader_slots: 2, ..usual.clone() };

@@ -5,17 +5,17 @@ use crate::turns::Turns;
 use crate::{Client, Migrate};
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::RawLock;
+use lockwright_linux::hq::HqPlatform;
 use lockwright_linux::hq::testing::{Absent, QueuesAtOnce};
-use lockwright_linux::hq::{HqBounded, HqPlatform, HqPolicy, HqPosted};
 
 /// A lock, and what it guards.
-struct Counter<P: HqPlatform, F, const IN_ORDER: bool> {
-    lock: QueuesAtOnce<P, F, IN_ORDER>,
+struct Counter<P: HqPlatform, const IN_ORDER: bool = false> {
+    lock: QueuesAtOnce<P, IN_ORDER>,
     turns: Turns<P>,
 }
 
-impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
-    fn new(lock: QueuesAtOnce<P, F, IN_ORDER>) -> Self {
+impl<P: HqPlatform, const IN_ORDER: bool> Counter<P, IN_ORDER> {
+    fn new(lock: QueuesAtOnce<P, IN_ORDER>) -> Self {
         Self { lock, turns: Turns::new() }
     }
     /// One whose lock is held.
@@ -29,15 +29,6 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
         unsafe { self.turns.count_on() };
         // SAFETY: as above.
         unsafe { self.lock.unlock() };
-    }
-    /// Takes the lock in the name of waiters for whom only the caller acts, one after the other.
-    fn act_for_each(&self, absent: [Absent; 2]) {
-        for absent in absent {
-            // SAFETY: built when the client was made, and no other thread acts for it.
-            unsafe { self.lock.act_for(absent) };
-            // SAFETY: taken in its name.
-            unsafe { self.increment_and_unlock() };
-        }
     }
     fn lock_and_increment(&self) {
         self.lock.lock();
@@ -56,13 +47,13 @@ impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> Counter<P, F, IN_ORDER> {
 
 /// Each thread increments a plain counter under a lock whose waiters queue by NUMA node from the start, or `IN_ORDER`
 /// at first. The first thread begins as the owner, so that all of them may queue at once.
-pub struct ByNode<P: Platform, F = HqPosted, const IN_ORDER: bool = false> {
-    counter: Counter<P, F, IN_ORDER>,
+pub struct ByNode<P: Platform, const IN_ORDER: bool = false> {
+    counter: Counter<P, IN_ORDER>,
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, F: HqPolicy, const IN_ORDER: bool> Client for ByNode<P, F, IN_ORDER> {
+impl<P: Platform, const IN_ORDER: bool> Client for ByNode<P, IN_ORDER> {
     const NAME: &'static str = "hq-by-node";
 
     fn new(threads: usize) -> Self {
@@ -83,24 +74,59 @@ impl<P: Platform, F: HqPolicy, const IN_ORDER: bool> Client for ByNode<P, F, IN_
     }
 }
 
+/// The same, and the first thread and every second one, or `ALL` of them, are late: each time they believe that the
+/// lock is in queued mode.
+pub struct Late<P: Platform, const ALL: bool = false> {
+    counter: Counter<P>,
+    threads: usize,
+    rounds: u32,
+}
+
+impl<P: Platform, const ALL: bool> Client for Late<P, ALL> {
+    const NAME: &'static str = "hq-late";
+
+    fn new(threads: usize) -> Self {
+        Self { counter: Counter::held(), threads, rounds: 1 }
+    }
+    has_rounds!();
+    fn body(&self, thread: usize) {
+        if thread == 0 {
+            // SAFETY: held from the start, for this thread.
+            unsafe { self.counter.lock.unlock() };
+        }
+        for _ in 0..self.rounds {
+            if !ALL && thread % 2 == 1 {
+                self.counter.lock_and_increment();
+                continue;
+            }
+            self.counter.lock.lock_late(|| {});
+            // SAFETY: taken above.
+            unsafe { self.counter.increment_and_unlock() };
+        }
+    }
+    fn finish(&self) {
+        self.counter.finish(self.threads as u64 * u64::from(self.rounds));
+    }
+}
+
 /// More locks than a machine for checking has entries, so two of them share one.
 const LOCKS: usize = 65;
 
 /// The same with two such locks that use the same metadata, one after the other. The first thread begins as the owner
 /// of both. It gives the first one back and takes it again: if it comes late to the queue, another thread waits for
 /// the second lock, with the same metadata.
-pub struct SharedMetadata<P: Platform, F = HqPosted> {
-    counters: [Counter<P, F, false>; LOCKS],
+pub struct SharedMetadata<P: Platform> {
+    counters: [Counter<P>; LOCKS],
     threads: usize,
     rounds: u32,
 }
 
-impl<P: Platform, F: HqPolicy> SharedMetadata<P, F> {
+impl<P: Platform> SharedMetadata<P> {
     /// The same two for every caller.
-    fn pair(&self) -> [&Counter<P, F, false>; 2] {
+    fn pair(&self) -> [&Counter<P>; 2] {
         let later = |at: usize| self.counters[at + 1..].iter().map(move |other| (at, other));
         let mut pairs = (0..LOCKS).flat_map(later);
-        let shares = |(at, other): &(usize, &Counter<P, F, false>)| {
+        let shares = |(at, other): &(usize, &Counter<P>)| {
             self.counters[*at].lock.shares_metadata_with(&other.lock)
         };
         let (first, second) = pairs.find(shares).expect("there are fewer entries than locks");
@@ -108,7 +134,7 @@ impl<P: Platform, F: HqPolicy> SharedMetadata<P, F> {
     }
 }
 
-impl<P: Platform, F: HqPolicy> Client for SharedMetadata<P, F> {
+impl<P: Platform> Client for SharedMetadata<P> {
     const NAME: &'static str = "hq-shared-metadata";
 
     fn new(threads: usize) -> Self {
@@ -138,7 +164,7 @@ impl<P: Platform, F: HqPolicy> Client for SharedMetadata<P, F> {
 /// of the last queue, which is absent, too. Thread 0 acts for both. Thread 1 takes the lock, as
 /// another waiter of one of these queues or with a queue of its own.
 pub struct EndOfList<P: Platform> {
-    counter: Box<Counter<P, HqPosted, false>>,
+    counter: Box<Counter<P>>,
     /// In the order in which they are served.
     absent: [Absent; 2],
 }
@@ -155,6 +181,8 @@ impl<P: Migrate> Client for EndOfList<P> {
         };
         let (owner, of_first, of_last) = (on(2), on(3), on(4));
         P::run_on_cpu(0);
+        // Its NUMA node has had as many handoffs as it may.
+        owner.set_count::<P>(u16::MAX - 1);
         // SAFETY: built above.
         unsafe { counter.lock.act_for(owner) };
         Self { counter, absent: [of_last, of_first] }
@@ -165,55 +193,12 @@ impl<P: Migrate> Client for EndOfList<P> {
         }
         // SAFETY: held from the start, for this thread.
         unsafe { self.counter.lock.unlock() };
-        self.counter.act_for_each(self.absent);
-    }
-    fn finish(&self) {
-        self.counter.finish(3);
-    }
-}
-
-/// A lock turns to HQ mode under load. It has been in that mode before. Two absent waiters have queued in order of
-/// arrival. Thread 0 acts for both: the first one turns the lock. Thread 1 takes the lock meanwhile. If it is `LATE`,
-/// it found the lock in HQ mode before.
-pub struct TurnsUnderLoad<P: Platform, const LATE: bool> {
-    counter: Box<Counter<P, HqBounded, false>>,
-    absent: [Absent; 2],
-    /// Of the metadata, which is over.
-    number_of_use: u64,
-}
-
-impl<P: Migrate, const LATE: bool> Client for TurnsUnderLoad<P, LATE> {
-    const NAME: &'static str = "hq-turns-under-load";
-
-    fn new(threads: usize) -> Self {
-        assert_eq!(threads, 2, "two threads, and absent waiters on other CPUs");
-        let counter = Box::new(Counter::new(QueuesAtOnce::new()));
-        P::run_on_cpu(2);
-        let before = counter.lock.enqueue_absent();
-        let number_of_use = counter.lock.number_of_use();
-        // SAFETY: built above.
-        unsafe { counter.lock.act_for(before) };
-        // SAFETY: taken in its name.
-        unsafe { counter.lock.unlock() };
-        let on = |cpu| {
-            P::run_on_cpu(cpu);
-            counter.lock.enqueue_absent_in_order()
-        };
-        let absent = [on(2), on(3)];
-        P::run_on_cpu(0);
-        Self { counter, absent, number_of_use }
-    }
-    fn body(&self, thread: usize) {
-        let lock = &self.counter.lock;
-        if thread == 1 {
-            match LATE {
-                true => lock.lock_late(self.number_of_use),
-                false => lock.lock(),
-            }
-            // SAFETY: taken above.
-            return unsafe { self.counter.increment_and_unlock() };
+        for absent in self.absent {
+            // SAFETY: built when the client was made, and no other thread acts for it.
+            unsafe { self.counter.lock.act_for(absent) };
+            // SAFETY: taken in its name.
+            unsafe { self.counter.increment_and_unlock() };
         }
-        self.counter.act_for_each(self.absent);
     }
     fn finish(&self) {
         self.counter.finish(3);

@@ -4,7 +4,7 @@ use crate::barrier::{Groups, Meetings};
 use crate::client::Client;
 use crate::condvar::{AnotherMutex, LastUser, Left, LeftToWaiter, OnePlace};
 use crate::guards::{self, Forgotten, Moved, OutOfOrder};
-use crate::hq::{ByNode, SharedMetadata};
+use crate::hq::{ByNode, Late, SharedMetadata};
 use crate::limits::{self, AllTimeOut, Depth, PermitsAtTheLimit};
 use crate::mutex::{
     GiveUp, HandsOver, MutexTimeOuts, Neighbours, Notify, NotifyAll, SeveralMutexes,
@@ -41,7 +41,7 @@ use lockwright_catalog::futex3::{Futex3, Spin100};
 use lockwright_catalog::registry::{self, LOCKS, LockRow, LockVisitor, Platform, RwSemVisitor};
 use lockwright_catalog::word_lock::WordLock;
 use lockwright_core::raw::RawLock;
-use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::hq::HqSpinlock;
 use lockwright_linux::osq::testing::OsqMutex;
 use lockwright_linux::qrwlock::RawQRwLock;
 use lockwright_linux::qspinlock::resilient::{
@@ -215,8 +215,7 @@ clients_of_types! { own_clients, visit_own, P;
         SpinTimeOuts<P, RawResilientSpinLock<P, InPrograms>>, HeldTwice<P, InPrograms>,
         Crossed<P, InPrograms>, NeverCrossed<P, InPrograms>,
     }
-    HqSpinlock<P> { ByNode<P>, SharedMetadata<P> }
-    HqSpinlock<P, HqBounded> { ByNode<P, HqBounded>, SharedMetadata<P, HqBounded> }
+    HqSpinlock<P> { ByNode<P>, Late<P>, SharedMetadata<P> }
 }
 
 clients_of_types! { guard_clients, visit_guards, P;

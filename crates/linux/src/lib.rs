@@ -12,7 +12,7 @@
 //! | CNA v11 (2020), v13 (December 2020), v15 (May 2021) | [`V11`](qspinlock::cna::V11), [`V13`](qspinlock::cna::V13), [`V15`](qspinlock::cna::V15) | `cna-v11`, `cna-v13`, `cna-v15` | [`CnaV15SpinLock`](presets::CnaV15SpinLock), ... |
 //! | paravirtual waiting, Linux 4.4, and limited stealing as of 4.11 to 4.14 | [`qspinlock::pv`]: [`ParkFullSpin`](qspinlock::ParkFullSpin), [`StealOnce`](qspinlock::StealOnce), and two of ours between them | `park-full_spin`, `park-steal`, ... | [`ParkStealSpinLock`](presets::ParkStealSpinLock), ... |
 //! | *Implement hybrid PV queued/unfair locks*, November 2017 | [`Hybrid`](qspinlock::Hybrid), tuned for programs [`HybridBounded`](qspinlock::HybridBounded) | `hybrid`, `hybrid-bounded` | [`HybridSpinLock`](presets::HybridSpinLock), ... |
-//! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqPosted`], tuned [`hq::HqBounded`] | `hq`, `hq-bounded` | [`HqSpinLock`](presets::HqSpinLock) |
+//! | the hierarchical queued spinlock (HQ), November 2025 | [`hq::HqSpinlock`] | `hq` | [`HqSpinLock`](presets::HqSpinLock) |
 //! | the resilient queued spinlock, Linux 6.15 (2025) and 6.19 (2026), and its form for guests | [`qspinlock::resilient`] | `resilient`, `resilient-v6_19`, `resilient-guest` | [`ResilientSpinLock`] |
 //! | the queued rwlock, Linux 3.16 (2014) | [`qrwlock`] | `qrwlock` | [`QRwLock`] |
 //! | the reader-writer semaphore, from Linux 3.12 to 6.3 and later, with the patches of four series one by one | [`rwsem`] | `rwsem`, `rwsem-v5_10`, ... | [`RwSemLock`], [`RwSemV5_10`](presets::RwSemV5_10), ... |
@@ -121,6 +121,7 @@ pub const CARDS: &[(&str, &str)] = &[
     ("pv", include_str!("qspinlock/pv/cards.toml")),
     ("cna", include_str!("qspinlock/cna/cards.toml")),
     ("rwsem", include_str!("rwsem/cards.toml")),
+    ("hq", include_str!("hq/cards.toml")),
     ("resilient", include_str!("qspinlock/resilient/cards.toml")),
 ];
 

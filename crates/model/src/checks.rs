@@ -6,7 +6,7 @@
 
 pub use crate::check::{Bounds, CPUS, Check, client_type};
 use crate::check::{is, is_of_any, named, row, three_on};
-use crate::hq_checks::{of_hq, of_hq_bounded};
+use crate::hq_checks::of_hq;
 use crate::mutex_checks::{
     of_futex3, of_list, of_mutex, of_word_lock, with_promise, without_condvar,
 };
@@ -38,7 +38,7 @@ use lockwright_clients::qrwlock::ReadsAgain;
 use lockwright_clients::semaphore::{LastPermit, Makers, SemaphoreTimeOuts};
 use lockwright_clients::seqlock::WholePairs;
 use lockwright_core::tunables::Tunable;
-use lockwright_linux::hq::{HqBounded, HqSpinlock};
+use lockwright_linux::hq::HqSpinlock;
 use lockwright_linux::kernel_mutex::KernelMutex;
 use lockwright_linux::osq::testing::OsqMutex;
 use lockwright_linux::qrwlock::RawQRwLock;
@@ -107,7 +107,6 @@ own_rows! {
     Also OsqMutex<Loom> => of_osq;
     Also RawQRwLock<Loom> => of_qrwlock;
     Also HqSpinlock<Loom> => of_hq;
-    Also HqSpinlock<Loom, HqBounded> => of_hq_bounded;
     Also RawSeqLock<Loom, 2> => of_seqlock;
     Also RawSemaphore<Loom, 1> => of_semaphore;
     Also QSpinlock<Loom> => of_fifo;

@@ -105,6 +105,5 @@ pub fn impatient_machine(threads: usize, numa_nodes: u32) -> MachineSettings {
         .with_tunable(Tunable::numa_spinlock_threshold, 0)
         .with_tunable(Tunable::numa_spinlock_threshold_ns, 1)
         .with_tunable(Tunable::hqlock_general_handoffs_turn_numa, 0)
-        .with_tunable(Tunable::hqlock_waiters_turn_numa, 1)
         .with_tunable(Tunable::hqlock_fairness_threshold, 0)
 }

@@ -100,7 +100,7 @@ fn a_mutex_holds_whatever_was_at_its_address_whoever_gives_it_back_and_at_its_li
 /// The rest of their rows takes longer: `check` explores all.
 #[test]
 fn two_waiters_of_hq_and_of_the_resilient_spinlocks_hold_with_the_clients_of_these_locks() {
-    let locks = ["hq", "hq-bounded", "resilient", "resilient-v6_19", "resilient-in_programs"];
+    let locks = ["hq", "resilient", "resilient-v6_19", "resilient-in_programs"];
     for check in locks.iter().flat_map(|lock| checks_of(row(lock))) {
         let is_own = !CLIENTS.contains(&check.client);
         if is_own && check.threads == 2 && check.preemptions_max == usize::MAX {

@@ -42,6 +42,11 @@ impl MetadataTable {
         // SAFETY: within the slice, which outlives the table.
         unsafe { queues.cast::<NumaQueue<Sim>>().add(at) }
     }
+    /// Returns true if the cell at this address is part of an entry. Its words are not those of locks.
+    pub fn has(&self, address: usize) -> bool {
+        let begin = self.entries.addr().get();
+        (begin..begin + self.entries.len() * size_of::<Entry<Sim>>()).contains(&address)
+    }
     /// Returns true if no lock has metadata. Threads of the run must not call it.
     pub fn is_free(&self) -> bool {
         (0..self.entries.len()).all(|at| {

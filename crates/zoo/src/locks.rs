@@ -85,8 +85,6 @@ pub const RWSEM_OR_RWLOCK_OR_MUTEX: &[&str] = &and::<{ RWSEM.len() + 2 }>(RWSEM_
 pub const RWSEM_LOOKING: &[&str] = RWSEM.split_at(2).0;
 pub const QRWLOCK: &[&str] = &["qrwlock"];
 pub const HQ: &[&str] = &["hq"];
-/// The one that turns to HQ mode while threads wait.
-pub const HQ_BOUNDED: &[&str] = &["hq-bounded"];
 pub const SEQLOCK: &[&str] = &["seqlock"];
 pub const SEMAPHORE: &[&str] = &["semaphore"];
 /// The same and one more.

@@ -19,7 +19,7 @@ const EXPLORED: &[(&[&str], Exploration)] = &[
             "2",
         ),
     ),
-    (locks::HQ, ("hq-by-node", "6", "4")),
+    (locks::HQ, ("hq-by-node,hq-late", "6", "4")),
     (locks::SEMAPHORE, ("semaphore-timed,semaphore-last-permit", "4", "2")),
     // Waiters that give up.
     (locks::RWLOCK, ("rwlock-timed-writer", "4", "2")),

@@ -65,9 +65,6 @@ const CHECKERS: &[(&str, Checker)] = &[
     ("park/", Checker::Loom(&["mutex"])),
     ("park/granting.rs", Checker::Loom(&["semaphore"])),
     ("queue/mod.rs", Checker::Loom(BOUNDED)),
-    // What only the bounded one does.
-    ("hq/pool.rs", Checker::Loom(&["hq", "hq-bounded"])),
-    ("hq/under_load.rs", Checker::Loom(&["hq-bounded"])),
     ("condvar.rs", Checker::Loom(&["mutex"])),
     // Where the clients of the barrier are.
     ("barrier.rs", Checker::Loom(&["once"])),

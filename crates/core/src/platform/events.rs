@@ -188,15 +188,14 @@ lock_events! {
     cna_scanned,
     /// Times a hierarchical lock turned to one queue for each NUMA node (HQ mode).
     hq_mode_on,
-    /// Times it did not, because another lock used the metadata that its address stands for, or a late thread was in
-    /// the queue that the waiters were to have.
+    /// Times it did not, because another lock used the metadata that its address stands for.
     hq_mode_refused,
-    /// Handoffs to a waiter on the same NUMA node, in HQ mode.
+    /// Handoffs within the queue of a NUMA node, in HQ mode.
     hq_handoff_local,
-    /// Handoffs to another queue, or to the same one as the only one, in HQ mode.
+    /// Handoffs to another queue, in HQ mode.
     hq_handoff_remote,
-    /// Times the head queue got its turn because it had been left out for too long.
-    hq_head_due,
-    /// Times a thread came too late to join a queue in HQ mode, or found waiters of an older use in it.
+    /// Times the first queue got its turn because it had been left out for too long.
+    hq_first_due,
+    /// Times a thread exchanged the tail of a hierarchical lock that had left queued mode, and repaired it.
     hq_late,
 }

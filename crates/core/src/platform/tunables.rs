@@ -61,13 +61,9 @@ tunables! {
     /// Nanoseconds before waiters of other NUMA nodes get their turn, in policies that measure time. Default: the
     /// policy's own, 1,000,000.
     numa_spinlock_threshold_ns: u64::MAX / 2,
-    /// Handoffs in the one queue of a hierarchical lock above which the lock tries a queue for each NUMA node: as
-    /// posted, when the last waiter leaves; in the tuned lock, if enough threads wait. Default: the policy's own, 50
-    /// or 511.
+    /// Handoffs in a row in the one queue of a hierarchical lock above which the lock gives this queue up, when its last
+    /// waiter leaves. Default: 50.
     hqlock_general_handoffs_turn_numa: u32::MAX as u64,
-    /// Waiters behind the head that are enough for the tuned hierarchical lock to turn to a queue for each NUMA node.
-    /// Default: 8, or as many as NUMA nodes if there are more.
-    hqlock_waiters_turn_numa: u32::MAX as u64,
     /// Handoffs within one NUMA node above which a hierarchical lock gives waiters of other nodes their turn. Default:
     /// 1,000.
     hqlock_fairness_threshold: u32::MAX as u64,

@@ -4,7 +4,7 @@ use super::word::LOCKED_HALF;
 use super::{Alone, Grant, QSpinlock, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
-use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, link_to, node};
+use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, count_nesting, link_to, node};
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
@@ -130,14 +130,4 @@ pub fn make_head<P: QueuePlatform>(grant: Grant) {
     let to = node::<P>(grant.to);
     // ordering: Release; Q3.
     to.locked.store(grant.value, Release);
-}
-
-/// Counts the nesting level that a queue entry needed.
-pub fn count_nesting<P: QueuePlatform>(id: NodeId) {
-    match P::nesting_of(id) {
-        0 => {}
-        1 => P::count(Event::lock_use_node2),
-        2 => P::count(Event::lock_use_node3),
-        _ => P::count(Event::lock_use_node4),
-    }
 }

@@ -39,11 +39,11 @@
 //! To leave orders nothing. Q1 and Q2 publish what the thread has written to its node. After it has left, it does not
 //! touch the node, and what it read there before is no newer than its own exchange.
 
-use super::queue::{count_nesting, join};
+use super::queue::join;
 use super::{Alone, Grant, QSpinlock, Spin, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::platform::{Atomic, Bound, Clock};
-use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, look_for_grant, node};
+use crate::queue::{NodeId, QNode, QueuePlatform, TailCode, count_nesting, look_for_grant, node};
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

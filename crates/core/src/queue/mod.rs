@@ -15,6 +15,7 @@ mod node;
 pub use crate::platform::{NODES_MAX, NodeId};
 pub use node::{NODES_PER_CPU, QNode, TailCode, node};
 
+use crate::events::Event;
 use crate::platform::{
     Atomic, Barriers, Bound, Cells, Clock, Counters, Placement, QueueNodes, SchedulerHints,
     Sleeping,
@@ -31,6 +32,16 @@ pub trait QueuePlatform:
 impl<P> QueuePlatform for P where
     P: Cells + Barriers + QueueNodes<Node = QNode<P>> + Placement + Clock + Counters
 {
+}
+
+/// Counts the nesting level that a queue entry needed.
+pub fn count_nesting<P: QueuePlatform>(id: NodeId) {
+    match P::nesting_of(id) {
+        0 => {}
+        1 => P::count(Event::lock_use_node2),
+        2 => P::count(Event::lock_use_node3),
+        _ => P::count(Event::lock_use_node4),
+    }
 }
 
 /// Claims a node, and waits for one if there is none. It polls, because there is no cell to wait on. Only reference

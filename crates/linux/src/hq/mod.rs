@@ -1,30 +1,26 @@
 #![doc = include_str!("README.md")]
 
-mod list;
+mod meta;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod native;
-mod policy;
-mod pool;
 mod queue;
 pub mod testing;
-mod under_load;
 mod word;
 
-pub use policy::{HqBounded, HqPolicy, HqPosted, HqTurn};
-pub use pool::{Entry, NumaQueue};
+pub use meta::{Entry, NumaQueue};
 pub use word::HqWord;
 
 use crate::events::Event;
 use crate::platform::{
     Atomic, AtomicInt, Bound, Cells, LockHash, LockWordOps, Zeroed, barrier_before_look,
 };
-use crate::queue::QueuePlatform;
+use crate::queue::{NodeId, QueuePlatform, count_nesting};
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
-use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use word::Mode;
+use queue::{FAIRNESS_THRESHOLD, Waiter, prepare};
+use word::INVALID_TAIL;
 
 /// Storage that hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
 ///
@@ -59,22 +55,19 @@ impl<P> HqPlatform for P where
 {
 }
 
-/// The number of handoffs within a NUMA node above which another node gets its turn, if the tunable is not set.
-const FAIRNESS_THRESHOLD: u64 = 1000;
 /// The number of looks that a newly arriving thread grants to a handover to the pending waiter, before it queues.
-const HANDOVER_LOOKS: u32 = 512;
+const HANDOVER_LOOKS: u32 = 513;
 
-/// The hierarchical queued spinlock (HQ). Its policy `F` says when it turns to HQ mode.
+/// The hierarchical queued spinlock (HQ).
 ///
-/// Four bytes. Unlocked is the type bit, not zero. `unlock` does not touch the lock after its releasing store. Queue
-/// nodes and metadata belong to a process, so the lock must not lie in memory that is shared between processes.
+/// Four bytes. Unlocked is not zero. `unlock` does not touch the lock after its releasing store. Queue nodes and
+/// metadata belong to a process, so the lock must not lie in memory that is shared between processes.
 #[repr(transparent)]
-pub struct HqSpinlock<P: Cells, F = HqPosted> {
+pub struct HqSpinlock<P: Cells> {
     word: P::Word,
-    policy: PhantomData<F>,
 }
 
-impl<P: HqPlatform, F: HqPolicy> RawLock for HqSpinlock<P, F> {
+impl<P: HqPlatform> RawLock for HqSpinlock<P> {
     const ORDER: Order = Order::Grouped;
 
     fn fairness_threshold(
@@ -113,16 +106,16 @@ impl<P: HqPlatform, F: HqPolicy> RawLock for HqSpinlock<P, F> {
     }
 }
 
-impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
+impl<P: HqPlatform> HqSpinlock<P> {
     /// Returns a lock in this state. Constants hold zero, so the state is stored. No other thread knows the lock yet.
     fn with_word(word: HqWord) -> Self {
-        let lock = Self { word: Zeroed::zeroed(), policy: PhantomData };
+        let lock = Self { word: Zeroed::zeroed() };
         // ordering: Relaxed; published when the lock is.
         lock.word.store(word.bits(), Relaxed);
         lock
     }
 
-    /// Makes the first attempt: takes the lock if it is free, in whatever mode. Otherwise returns the word that it saw.
+    /// Makes the first attempt: takes the lock if it is free. Otherwise returns the word that it saw.
     #[inline(always)]
     fn take_free(&self) -> Result<(), HqWord> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
@@ -142,7 +135,7 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
     fn lock_slowpath(&self, seen: HqWord) {
         debug_assert!(seen.is_legal(), "hq: illegal lock word {seen:?}");
         if !self.lock_pending(seen) {
-            self.lock_queue();
+            self.lock_queue(seen.is_aware());
         }
     }
 
@@ -156,17 +149,15 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             let wait = self.word.cond_load_bounded(Relaxed, bound, has_ended, || false);
             seen = HqWord::from_bits(wait.unwrap_or_else(|last| last));
         }
-        if !seen.has_no_waiter() {
+        if seen.is_contended() {
             return false;
         }
         // (*,m,0,*) -> (*,m,1,*)
         // ordering: Acquire; H4, when the lock has become free.
         let seen = HqWord::from_bits(self.word.fetch_or(word::PENDING, Acquire));
-        if !seen.has_no_waiter() {
+        if seen.is_contended() {
             if !seen.is_pending() {
-                // (*,m,1,*) -> (*,m,0,*): there is a queue, so back out.
-                // ordering: Relaxed; nothing is read through it.
-                self.word.fetch_and(!word::PENDING, Relaxed);
+                self.clear_pending(seen);
             }
             return false;
         }
@@ -179,23 +170,38 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
         P::count(Event::lock_pending);
         true
     }
-
-    /// Takes the lock as its pending waiter, which has seen it free. The caller found `before` when it set the pending
-    /// bit.
-    fn take_as_pending(&self, before: HqWord) {
-        if F::TURN.is_under_load() && before.mode() == Mode::Queued {
-            // (*,queued,1,0) -> (*,queued,0,1). Two threads can end queued mode: an owner with waiters, and a head that
-            // finds no pending bit. There was no waiter, and there has been no new owner.
-            // ordering: Relaxed; the next owner is ordered by our own release, H4.
-            self.word.store_half0(word::QUEUED_HELD_HALF, Relaxed);
-        } else {
-            // (*,m,1,0) -> (*,m,0,1). The mode shares a byte with the pending bit, so this is not a store.
-            // ordering: Relaxed; the next owner is ordered by our own release, H4.
-            self.word.fetch_add(word::PENDING_TO_LOCKED, Relaxed);
-        }
+    /// Takes the pending bit back, because there is a queue. It has a byte together with the type and the mode. They do
+    /// not change while a thread is pending.
+    #[doc(alias = "hqlock_clear_pending")]
+    fn clear_pending(&self, seen: HqWord) {
+        // (*,m,1,*) -> (*,m,0,*)
+        // ordering: Relaxed; nothing is read through it.
+        self.word.store_byte1(seen.byte1_without_pending(), Relaxed);
+    }
+    /// Takes the lock as its pending waiter, which has seen it free.
+    #[doc(alias = "hqlock_clear_pending_set_locked")]
+    fn take_as_pending(&self, seen: HqWord) {
+        // (*,m,1,0) -> (*,m,0,1)
+        // ordering: Relaxed; the next owner is ordered by our own release, H4.
+        self.word.store_half0(seen.half0_held(), Relaxed);
     }
 
-    /// Competes for the word without a place in the queue, because no queue node is left.
+    /// Takes the lock by way of a queue. The word said, when the thread came, if it is `aware`.
+    fn lock_queue(&self, aware: bool) {
+        P::count(Event::lock_slowpath);
+        let Some(id) = claim::<P>() else { return self.lock_without_node() };
+        count_nesting::<P>(id);
+        prepare::<P>(id);
+        if !self.try_lock() {
+            let mut waiter = Waiter { id, aware };
+            let place = self.join(&mut waiter);
+            self.wait_and_take(waiter, place);
+        }
+        // SAFETY: claimed above. No thread reaches the node now: neither the word nor a tail names it, its predecessor
+        // has granted, and its successor has been granted or is the first waiter of the queue.
+        unsafe { P::release_node(id) };
+    }
+    /// Competes for the word without a place in a queue, because no queue node is left.
     #[cold]
     fn lock_without_node(&self) {
         P::count(Event::lock_no_node);
@@ -204,19 +210,16 @@ impl<P: HqPlatform, F: HqPolicy> HqSpinlock<P, F> {
             self.word.cond_load(Relaxed, |bits| HqWord::from_bits(bits).is_free());
         }
     }
+}
 
-    /// Waits, as the head of the lock, until it may be taken.
-    fn wait_for_lock(&self) -> HqWord {
-        // (*,*,*,*) -> (*,*,0,0) by the owner and the pending waiter
-        // ordering: Acquire; H4.
-        let seen = self.word.cond_load(Acquire, |bits| HqWord::from_bits(bits).is_free_for_head());
-        HqWord::from_bits(seen)
+/// Claims a queue node. The one whose code is the invalid tail is not for waiters: the posted lock does not work with
+/// more CPUs than come before it.
+fn claim<P: HqPlatform>() -> Option<NodeId> {
+    let id = P::claim_node()?;
+    if id.code() == INVALID_TAIL {
+        // SAFETY: claimed above, and no other thread knows it.
+        unsafe { P::release_node(id) };
+        return None;
     }
-
-    /// Takes the lock as its head, with other waiters behind it.
-    fn take_as_head(&self) {
-        // (*,*,0,0) -> (*,*,0,1). A plain store: no thread steals.
-        // ordering: Relaxed; the new head reads it after H3, all others compete.
-        self.word.store_byte0(word::LOCKED, Relaxed);
-    }
+    Some(id)
 }

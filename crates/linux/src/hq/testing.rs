@@ -1,14 +1,14 @@
-//! Entry points for tests that begin where HQ mode begins, or with a list of queues.
+//! Entry points for tests that begin where HQ mode begins, or with a list of queues, and that stop a thread between two
+//! steps.
 //!
 //! A checker can afford two or three threads, and the interesting states of the list need more. Here a test builds such
 //! a state by hand: waiters without threads, called *absent*. A thread acts for one ([`QueuesAtOnce::act_for`]).
 
-use super::pool::{Joined, Metadata};
-use super::queue::{Role, link_behind, prepare};
+use super::meta::Metadata;
+use super::queue::{Change, Fields, Place, Waiter, change_list, hand_over, link_behind, prepare};
 use super::word::Mode;
-use super::{HqPlatform, HqPolicy, HqPosted, HqSpinlock, HqWord};
+use super::{HqPlatform, HqSpinlock, HqWord, claim};
 use crate::platform::{Atomic, Cells};
-use crate::queue::{NodeId, node};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -16,130 +16,190 @@ use core::sync::atomic::Ordering::Relaxed;
 /// two queues. If not `IN_ORDER`, it begins as it is after much contention: the first waiter decides how threads
 /// queue.
 #[repr(transparent)]
-pub struct QueuesAtOnce<P: Cells, F = HqPosted, const IN_ORDER: bool = false>(HqSpinlock<P, F>);
-
-impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
-    /// Returns a lock that is held.
-    pub fn held() -> Self {
-        Self(HqSpinlock::with_word(Self::FREE.held()))
-    }
-    const FREE: HqWord = if IN_ORDER { HqWord::FREE } else { HqWord::UNDECIDED };
-
-    /// Returns `true` if both locks would use the same metadata.
-    pub fn shares_metadata_with(&self, other: &Self) -> bool {
-        core::ptr::eq(Metadata::<P>::of(&self.0.word).entry, Metadata::<P>::of(&other.0.word).entry)
-    }
-}
+pub struct QueuesAtOnce<P: Cells, const IN_ORDER: bool = false>(HqSpinlock<P>);
 
 /// A waiter without a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Absent {
-    id: NodeId,
-    /// 0 if it has queued in order of arrival.
-    queue: u8,
+    waiter: Waiter,
+    place: Place,
 }
 
-impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> QueuesAtOnce<P, F, IN_ORDER> {
-    /// Adds a waiter on the calling CPU that has queued by NUMA node. If it is the head of the lock, its NUMA node has
-    /// had as many handoffs as it may.
-    ///
-    /// # Panics
-    /// If there is no node, or a thread uses the lock, which was free, or the metadata already.
-    pub fn enqueue_absent(&self) -> Absent {
-        let id = P::claim_node().expect("a node for an absent waiter");
-        prepare::<P>(id);
-        let metadata = Metadata::of(&self.0.word);
-        metadata.entry.take(metadata.name);
-        self.0.set_mode(HqWord::UNDECIDED, HqWord::hq_begins);
-        let use_of_it =
-            metadata.entry.use_by(metadata.name).expect("metadata that no other lock has");
-        let queue = metadata.own_queue();
-        match metadata.queue(queue).join(use_of_it, id) {
-            Joined::Behind(prev) => link_behind::<P>(prev, id),
-            Joined::First => {
-                let is_head = self.0.enter_list(&metadata, queue, id).expect("HQ mode");
-                if is_head {
-                    Role::Head(u32::MAX).tell::<P>(id);
-                }
-            }
-            Joined::TooLate | Joined::Occupied => panic!("a thread uses the metadata"),
-        }
-        Absent { id, queue }
+/// The list of queues of a lock, and the use of its metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    /// The number of the use; it stays when the use is over.
+    pub number: u32,
+    /// The first queue, counted from 1; 0 if there is none.
+    pub first: u16,
+    /// The last one.
+    pub last: u16,
+    /// True if a lock has the metadata.
+    pub is_in_use: bool,
+}
+
+impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
+    const FREE: HqWord = if IN_ORDER { HqWord::FREE } else { HqWord::WITHOUT_MODE };
+
+    /// Returns a lock that is held.
+    pub fn held() -> Self {
+        Self(HqSpinlock::with_word(Self::FREE.held()))
     }
-    /// Adds a waiter on the calling CPU that has queued in order of arrival. If it is the head of the lock, there have
-    /// been as many handoffs as can be counted.
-    ///
-    /// # Panics
-    /// If there is no node, or the lock is not in queued mode.
-    pub fn enqueue_absent_in_order(&self) -> Absent {
-        let id = P::claim_node().expect("a node for an absent waiter");
-        prepare::<P>(id);
-        let prev = self.0.join_in_order(HqWord::FREE, id).expect("a lock in queued mode");
-        match prev.node() {
-            Some(prev) => link_behind::<P>(prev, id),
-            None => Role::Head(u32::MAX).tell::<P>(id),
-        }
-        Absent { id, queue: 0 }
+    /// Returns `true` if both locks would use the same metadata.
+    pub fn shares_metadata_with(&self, other: &Self) -> bool {
+        core::ptr::eq(Metadata::<P>::of(&self.0.word).entry, Metadata::<P>::of(&other.0.word).entry)
     }
-    /// Returns the number of the use in which the lock has its metadata; 0 if it has none.
-    pub fn number_of_use(&self) -> u64 {
-        let metadata = Metadata::<P>::of(&self.0.word);
-        metadata.entry.use_by(metadata.name).unwrap_or(0)
+    /// Returns its word.
+    pub fn word(&self) -> u32 {
+        // ordering: Relaxed; nothing is read through it.
+        self.0.word.load(Relaxed)
+    }
+    /// Overwrites its word.
+    pub fn poke(&self, word: u32) {
+        // ordering: Relaxed; nothing is read through it.
+        self.0.word.store(word, Relaxed);
     }
     /// Returns `true` if the lock is in HQ mode.
     pub fn is_in_hq_mode(&self) -> bool {
+        HqWord::from_bits(self.word()).mode() == Mode::Hq
+    }
+    /// Returns what the metadata of the lock say.
+    pub fn list(&self) -> List {
+        let metadata = Metadata::<P>::of(&self.0.word);
+        let ends = metadata.entry.ends();
+        let (number, is_in_use) = (metadata.entry.number(), !metadata.entry.is_free());
+        List { number, first: ends.first, last: ends.last, is_in_use }
+    }
+    /// Returns the queue behind this one in the list, both counted from 1; 0 if none is linked.
+    pub fn behind(&self, queue: u16) -> u32 {
         // ordering: Relaxed; nothing is read through it.
-        HqWord::from_bits(self.0.word.load(Relaxed)).mode() == Mode::Hq
+        Metadata::<P>::of(&self.0.word).queue(queue).next.load(Relaxed)
     }
-    /// Sets the pending bit, as a thread that found the lock held and without a waiter, and comes only now. Returns
-    /// `true` if it has taken the lock.
-    pub fn lock_pending_late(&self) -> bool {
-        self.0.lock_pending(HqWord::FREE.held())
+    /// Returns how many turns were given past the first queue before this one, counted from 1.
+    pub fn left(&self, queue: u16) -> u32 {
+        // ordering: Relaxed; nothing is read through it.
+        Metadata::<P>::of(&self.0.word).queue(queue).left.load(Relaxed)
     }
-    /// Takes the lock, as a thread that found it in HQ mode in the use with this number, and comes to the queue only
-    /// now.
+
+    /// Returns a waiter on the calling CPU that has joined no queue yet.
+    fn arrive(&self) -> Waiter {
+        let id = claim::<P>().expect("a node");
+        prepare::<P>(id);
+        Waiter { id, aware: HqWord::from_bits(self.word()).is_aware() }
+    }
+    /// # Safety
+    /// Its thread, or one that acts for it, has the lock and has handed over.
+    unsafe fn leave(waiter: Waiter) {
+        // SAFETY: claimed in `arrive`; as in `lock_queue` no thread reaches it now.
+        unsafe { P::release_node(waiter.id) };
+    }
+    /// Adds a waiter on the calling CPU.
     ///
     /// # Panics
     /// If there is no node.
-    pub fn lock_late(&self, number: u64) {
-        let id = P::claim_node().expect("a node for a late thread");
-        prepare::<P>(id);
-        let has_lock = self.0.queue_in_use(&Metadata::of(&self.0.word), number, id);
-        // SAFETY: claimed above; as in `lock_queue` no thread reaches it now.
-        unsafe { P::release_node(id) };
-        if !has_lock {
-            self.0.lock_queue();
+    pub fn enqueue_absent(&self) -> Absent {
+        let mut waiter = self.arrive();
+        let place = self.0.join(&mut waiter);
+        if let Place::Behind(prev) = place {
+            link_behind::<P>(prev, waiter.id);
         }
+        Absent { waiter, place }
     }
     /// Does what the thread of an absent waiter would do from here on: waits for its turn, then for the lock. The
     /// caller holds the lock afterwards.
     ///
-    /// # Panics
-    /// If it is told a role that a waiter in the list is never told.
-    ///
     /// # Safety
     /// It is a waiter of this lock, and no other thread acts for it.
-    pub unsafe fn act_for(&self, Absent { id, queue }: Absent) {
-        let Role::Head(handoffs) = Role::wait(node::<P>(id)) else {
-            panic!("a waiter in the list was told to append its queue");
-        };
-        match queue {
-            0 => self.0.lead_in_order(id, handoffs),
-            _ => self.0.wait_by_node(&Metadata::of(&self.0.word), queue, id, handoffs),
+    pub unsafe fn act_for(&self, Absent { waiter, place }: Absent) {
+        self.0.wait_and_take(waiter, place);
+        // SAFETY: it has the lock and has handed over.
+        unsafe { Self::leave(waiter) };
+    }
+    /// Comes for the lock, as a thread that has just found it so, and wants to become the pending waiter. Returns
+    /// `true` if it has taken the lock.
+    pub fn lock_pending_late(&self, seen: u32) -> bool {
+        self.0.lock_pending(HqWord::from_bits(seen))
+    }
+    /// Takes the lock, as a thread that found it in queued mode, and comes to the queue only now. Pauses when it has
+    /// exchanged the tail.
+    ///
+    /// # Panics
+    /// If there is no node.
+    pub fn lock_late(&self, pause: impl FnOnce()) {
+        let mut waiter = Waiter { aware: false, ..self.arrive() };
+        let place = self.0.join_one_queue(waiter.id.code());
+        pause();
+        let place = place.unwrap_or_else(|| self.0.join_late(&mut waiter));
+        self.0.wait_and_take(waiter, place);
+        // SAFETY: it has the lock and has handed over.
+        unsafe { Self::leave(waiter) };
+    }
+    /// Takes the lock in HQ mode. If no waiter is behind it in its queue, pauses when it has changed the list, before
+    /// it clears the tail of the queue. Returns `false` if one is behind.
+    ///
+    /// # Panics
+    /// If there is no node, or the lock is in queued mode.
+    pub fn lock_slowly(&self, pause: impl FnOnce()) -> bool {
+        let (waiter, metadata) = self.lock_and_keep_queue();
+        let changed = change_list(&metadata, waiter.id);
+        pause();
+        match changed {
+            Some((seen, change)) => self.0.leave_queue(&metadata, waiter.id, seen, change),
+            None => hand_over(&metadata, waiter.id),
         }
-        // SAFETY: claimed when the waiter was built; as in `lock_queue` no thread reaches it now.
-        unsafe { P::release_node(id) };
+        // SAFETY: it has the lock and has handed over.
+        unsafe { Self::leave(waiter) };
+        changed.is_some()
+    }
+    /// Takes the lock in HQ mode, as the last waiter of all queues. Pauses when it has found all of them empty, before
+    /// it ends HQ mode.
+    ///
+    /// # Panics
+    /// If there is no node, the lock is in queued mode, or there is another waiter.
+    pub fn lock_and_end_slowly(&self, pause: impl FnOnce()) {
+        let (waiter, metadata) = self.lock_and_keep_queue();
+        let (seen, change) = change_list(&metadata, waiter.id).expect("no waiter behind");
+        assert!(change == Change::Emptied, "no queue behind");
+        let own = Fields::<P>::of(waiter.id).queue();
+        let is_last = metadata.queue(own).clear_tail(seen) && metadata.is_unused();
+        assert!(is_last, "no other waiter");
+        pause();
+        self.0.end_hq_mode(&metadata);
+        // SAFETY: it has the lock, and no waiter is behind it.
+        unsafe { Self::leave(waiter) };
+    }
+    fn lock_and_keep_queue(&self) -> (Waiter, Metadata<'_, P>) {
+        let mut waiter = self.arrive();
+        let place = self.0.join(&mut waiter);
+        let is_by_node = self.0.wait_for_turn(waiter, place).is_none();
+        assert!(is_by_node, "in HQ mode");
+        (waiter, Metadata::of(&self.0.word))
     }
 }
 
-impl<P: HqPlatform, F: HqPolicy, const IN_ORDER: bool> RawLock for QueuesAtOnce<P, F, IN_ORDER> {
+impl Absent {
+    /// Returns how many handoffs its predecessor has told it.
+    pub fn count<P: HqPlatform>(&self) -> u32 {
+        Fields::<P>::of(self.waiter.id).count()
+    }
+    /// Changes that number.
+    pub fn set_count<P: HqPlatform>(&self, count: u16) {
+        Fields::<P>::of(self.waiter.id).set_count(count.into());
+    }
+    /// Returns `true` if a late thread in front of it has brought it to its queue.
+    pub fn is_foreign<P: HqPlatform>(&self) -> bool {
+        Fields::<P>::of(self.waiter.id).foreign().bits() != 0
+    }
+}
+
+impl<P: HqPlatform, const IN_ORDER: bool> RawLock for QueuesAtOnce<P, IN_ORDER> {
     const ORDER: Order = Order::Grouped;
 
     fn new() -> Self {
         Self(HqSpinlock::with_word(Self::FREE))
     }
     fn lock(&self) {
-        self.0.lock_queue();
+        self.0.lock_queue(HqWord::from_bits(self.word()).is_aware());
     }
     fn try_lock(&self) -> bool {
         self.0.try_lock()

@@ -69,7 +69,7 @@ impl Engine {
         self.fold_value(cell, value);
         let line = self.line_of(cell.address());
         self.wake_spinners(line);
-        if cell.is_word() {
+        if cell.is_word() && !self.tables.metadata.has(cell.address()) {
             self.checkers.word_written(self.time.now, thread, line, value as u32);
         }
     }

@@ -93,6 +93,10 @@ pub const CLIENTS: &[Client] = &[
     ),
     ("hq-by-node", "as exclusion, on a lock hq whose waiters queue by NUMA node from the start"),
     (
+        "hq-late",
+        "the same, where threads came when the lock was in queued mode, and join a queue later",
+    ),
+    (
         "hq-shared-metadata",
         "the same with two such locks that use the same metadata, one after the other",
     ),

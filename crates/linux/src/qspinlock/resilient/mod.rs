@@ -6,13 +6,13 @@ mod watch;
 pub use form::{AcquireError, Form, Guest6_19, InPrograms, Linux6_15, Linux6_19, Unmaskable};
 pub use watch::AcquireLimits;
 
-use super::queue::{count_nesting, join};
+use super::queue::join;
 use super::timed::{has_left_node, wait_for_grant};
 use super::{Fifo, Grant, QSpinlock, Spin, Succession, Waiting, Word};
 use crate::events::Event;
 use crate::held::HeldTable;
 use crate::platform::{Atomic, Cells, ConstCells, HeldLocks, LockHash};
-use crate::queue::{NodeId, QNode, QueuePlatform};
+use crate::queue::{NodeId, QNode, QueuePlatform, count_nesting};
 use crate::raw::{Order, RawLock};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
