@@ -14,7 +14,7 @@ bugs! {
     "110" LateJoinsNewerUse in HQ, seen BY_LOOM {
         what: "A thread that read the number of the use some time ago joins the queue of a newer use. It waits with the waiters of another lock, and is told that it is the head of that one.",
         source: "HQ, posting of November 2025: the reason for the number in each queue",
-        edits: [change "hq/meta.rs": "(seen >> NUMBER_SHIFT) as u32 == number" => "true"],
+        edits: [change "hq/meta.rs": "(seen >> TAIL_BITS) as u32 == number" => "true"],
     }
     "111" WordUnread in HQ, seen BY_LOOM {
         what: "A thread that saw the lock in HQ mode reads the number of the use and does not look at the word again. The metadata belong to another lock meanwhile, and it joins that one's waiters.",
@@ -27,7 +27,7 @@ bugs! {
         what: "The owner takes the last queue out of the list while a thread appends another one, and overwrites the end of the list. The turn never comes to the queue that was appended.",
         source: "HQ, posting of November 2025: the end of the list is moved by a compare-exchange",
         edits: [
-            change "hq/queue.rs": "entry.exchange(seen, Ends { last: before, ..seen })"
+            change "hq/handover.rs": "entry.exchange(seen, Ends { last: before, ..seen })"
                 => r"{
             entry.exchange_last(before);
             true
@@ -38,7 +38,7 @@ bugs! {
         what: "An owner has taken the last queue out of the list, and a thread has joined this queue. The owner hands over to that thread and does not append the queue again. Its last waiter waits for a queue behind it for ever.",
         source: "HQ, posting of November 2025: a queue that was taken out and is not empty is appended",
         edits: [
-            change "hq/queue.rs": r"append(metadata, own);
+            change "hq/handover.rs": r"append(metadata, own);
                 hand_over(metadata, id);" => "hand_over(metadata, id);",
         ],
     }
@@ -46,19 +46,19 @@ bugs! {
         what: "Nothing counts how often the turn leaves out the first queue. Two queues that run empty and come back pass the turn to each other, and the waiters of the first queue wait for ever.",
         source: "HQ, posting of November 2025: the reason for the counter of remote handoffs",
         tests: [simulated("hq::two_queues_that_pass_the_turn_to_each_other_do_not_starve_the_first_queue")],
-        edits: [change "hq/queue.rs": "left >= online::<P>().into()" => "false"],
+        edits: [change "hq/handover.rs": "left >= online::<P>().into()" => "false"],
     }
     "115" LocalForEver in HQ, seen EXPLORED_EDIT {
         what: "The owner does not look how many handoffs its NUMA node has had. Waiters of other nodes wait until the queue of that node is empty.",
         source: "HQ, posting of November 2025: the threshold of local handoffs",
-        tests: [simulated("hq::waiters_of_another_numa_node_are_passed_for_at_most_the_threshold")],
-        edits: [change "hq/queue.rs": "u64::from(me.count()) <= threshold" => "true"],
+        tests: [simulated("hq_storm::waiters_of_another_numa_node_are_passed_for_at_most_the_threshold")],
+        edits: [change "hq/handover.rs": "u64::from(me.count()) <= threshold" => "true"],
     }
     "116" FirstWaiterStays in HQ, seen EXPLORED_EDIT {
         what: "An owner that has emptied the list appends its queue behind a newer one and does not say that the next waiter is the first one now. The turn goes to the owner's old node, and that waiter waits for ever.",
         source: "HQ, posting of November 2025: the first waiter is written in each case",
         tests: [simulated("hq::a_waiter_that_finds_the_list_empty_takes_the_turn_and_the_owner_grants_nobody")],
-        edits: [change "hq/queue.rs": "queue.set_first_waiter(wait_for_next::<P>(id))" => "{}"],
+        edits: [change "hq/handover.rs": "queue.set_first_waiter(wait_for_next::<P>(id))" => "{}"],
     }
     "117" QueuesInOldForm in HQ, seen BY_LOOM {
         what: "A thread that saw the lock in queued mode exchanges the tail alone, and takes an invalid tail for none. It believes that it is the head, as the first waiter of the list does.",
@@ -69,13 +69,13 @@ bugs! {
         what: "The last waiter gives the metadata back before the lock has left HQ mode. Another lock takes them, while threads still queue for this one.",
         source: "HQ, posting of November 2025: a lock in HQ mode owns its metadata",
         edits: [
-            change "hq/queue.rs": r"if !metadata.end_use() {
+            change "hq/handover.rs": r"if !metadata.end_use() {
             return;
         }" => r"if !metadata.end_use() {
             return;
         }
         metadata.entry.give_back();",
-            remove "hq/queue.rs": "return metadata.entry.give_back();",
+            remove "hq/handover.rs": "return metadata.entry.give_back();",
         ],
     }
     "119" QueueLinkedBeforeInit in HQ, seen MEMORY {
@@ -133,13 +133,13 @@ bugs! {
     "163" QueueOfOwnNode in HQ, seen BY_LOOM {
         what: "A waiter that a late thread has brought to the queue of another NUMA node acts for the queue of its own node.",
         source: "HQ, posting of November 2025: the node travels along the late threads",
-        edits: [remove "hq/queue.rs": "to.set_queue(me.queue());"],
+        edits: [remove "hq/handover.rs": "to.set_queue(me.queue());"],
     }
     "164" ForeignUnread in HQ, seen BY_LOOM {
         what: "A waiter that queued in order of arrival does not look if a late thread has brought it to the queue of a NUMA node. It takes the lock as in queued mode, and the list of queues is as it was.",
         source: "HQ, posting of November 2025: a waiter that was brought takes the lock as those in HQ mode",
         edits: [
-            change "hq/queue.rs": "waiter.aware || Fields::<P>::of(waiter.id).foreign() != TailCode::NONE"
+            change "hq/handover.rs": "waiter.aware || Fields::<P>::of(waiter.id).is_foreign()"
                 => "waiter.aware",
         ],
     }
@@ -159,7 +159,7 @@ bugs! {
         source: "HQ, posting of November 2025: such a handoff is not counted",
         tests: [simulated("hq::a_handoff_to_the_waiter_that_was_in_front_is_not_counted")],
         edits: [
-            change "hq/queue.rs": "place != Place::Behind(next)" => "{ let _ = (place, next); true }",
+            change "hq/handover.rs": "place != Place::Behind(next)" => "{ let _ = (place, next); true }",
         ],
     }
 }

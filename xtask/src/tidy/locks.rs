@@ -112,8 +112,10 @@ pub fn no_access_is_seq_cst(source: &Source, _: &[Source]) -> Vec<Finding> {
 }
 
 /// The files that may pass time without a word to wait for: the spinners of the mutex and of the semaphore, which look
-/// at another thread, the back-off after a `cond_load`, and the reference locks if there is no queue node.
-const DELAYS: [&str; 4] = ["queue/mod.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
+/// at another thread, the back-off after a `cond_load`, the reference locks if there is no queue node, and a waiter that
+/// looks at a word and at metadata.
+const DELAYS: [&str; 5] =
+    ["hq/queue.rs", "queue/mod.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
 
 /// Waits are `cond_load`s, so that every platform can make them its own.
 pub fn no_wait_is_written_by_hand(source: &Source, _: &[Source]) -> Vec<Finding> {

@@ -61,8 +61,8 @@ tunables! {
     /// Nanoseconds before waiters of other NUMA nodes get their turn, in policies that measure time. Default: the
     /// policy's own, 1,000,000.
     numa_spinlock_threshold_ns: u64::MAX / 2,
-    /// Handoffs in a row in the one queue of a hierarchical lock above which the lock gives this queue up, when its last
-    /// waiter leaves. Default: 50.
+    /// Handoffs in a row in the one queue of a hierarchical lock above which the lock gives this queue up, when its
+    /// last waiter leaves. Default: 50.
     hqlock_general_handoffs_turn_numa: u32::MAX as u64,
     /// Handoffs within one NUMA node above which a hierarchical lock gives waiters of other nodes their turn. Default:
     /// 1,000.

@@ -27,8 +27,8 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Spreads names over entries: the constant of the kernel's hash of 64 bits.
 const GOLDEN_RATIO: u64 = 0x61c8_8646_80b5_83eb;
-/// The place of the number in the unit of a queue.
-const NUMBER_SHIFT: u32 = 32;
+/// The width of the tail in the unit of a queue. The number is above it.
+const TAIL_BITS: u32 = 32;
 
 /// An entry of the pool. Its queues lie elsewhere. It has 24 bytes, so neighbours share lines.
 #[repr(C)]
@@ -70,7 +70,7 @@ pub(super) enum Taken {
 
 /// The unit of a queue in the use `number`, whose newest waiter is `tail`.
 fn unit(number: u32, tail: TailCode) -> u64 {
-    u64::from(number) << NUMBER_SHIFT | u64::from(tail.bits())
+    u64::from(number) << TAIL_BITS | u64::from(tail.bits())
 }
 
 /// Returns the newest waiter in a unit.
@@ -220,7 +220,7 @@ impl<P: Cells> NumaQueue<P> {
     #[doc(alias = "try_update_tail_hqlock_mode")]
     pub(super) fn join(&self, number: u32, code: TailCode) -> Option<TailCode> {
         let mut seen = self.seen();
-        while (seen >> NUMBER_SHIFT) as u32 == number {
+        while (seen >> TAIL_BITS) as u32 == number {
             // ordering: AcqRel; H1 both ways, H9. On failure Relaxed: only a hint, re-checked at the next attempt.
             match self.unit.compare_exchange(seen, unit(number, code), AcqRel, Relaxed) {
                 Ok(_) => return Some(tail_of(seen)),

@@ -1,5 +1,6 @@
 #![doc = include_str!("README.md")]
 
+mod handover;
 mod meta;
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod native;
@@ -14,13 +15,11 @@ use crate::events::Event;
 use crate::platform::{
     Atomic, AtomicInt, Bound, Cells, LockHash, LockWordOps, Zeroed, barrier_before_look,
 };
-use crate::queue::{NodeId, QueuePlatform, count_nesting};
+use crate::queue::QueuePlatform;
 use crate::raw::{FairnessThreshold, Order, RawLock};
 use crate::tunables::Tunable;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use queue::{FAIRNESS_THRESHOLD, Waiter, prepare};
-use word::INVALID_TAIL;
 
 /// Storage that hierarchical locks borrow while threads wait for them: a queue for each NUMA node.
 ///
@@ -55,6 +54,8 @@ impl<P> HqPlatform for P where
 {
 }
 
+/// The number of handoffs within a NUMA node above which another node gets its turn, if the tunable is not set.
+const FAIRNESS_THRESHOLD: u64 = 1000;
 /// The number of looks that a newly arriving thread grants to a handover to the pending waiter, before it queues.
 const HANDOVER_LOOKS: u32 = 513;
 
@@ -185,41 +186,4 @@ impl<P: HqPlatform> HqSpinlock<P> {
         // ordering: Relaxed; the next owner is ordered by our own release, H4.
         self.word.store_half0(seen.half0_held(), Relaxed);
     }
-
-    /// Takes the lock by way of a queue. The word said, when the thread came, if it is `aware`.
-    fn lock_queue(&self, aware: bool) {
-        P::count(Event::lock_slowpath);
-        let Some(id) = claim::<P>() else { return self.lock_without_node() };
-        count_nesting::<P>(id);
-        prepare::<P>(id);
-        if !self.try_lock() {
-            let mut waiter = Waiter { id, aware };
-            let place = self.join(&mut waiter);
-            self.wait_and_take(waiter, place);
-        }
-        // SAFETY: claimed above. No thread reaches the node now: neither the word nor a tail names it, its predecessor
-        // has granted, and its successor has been granted or is the first waiter of the queue.
-        unsafe { P::release_node(id) };
-    }
-    /// Competes for the word without a place in a queue, because no queue node is left.
-    #[cold]
-    fn lock_without_node(&self) {
-        P::count(Event::lock_no_node);
-        while !self.try_lock() {
-            // ordering: Relaxed; only a hint, re-checked by `try_lock`.
-            self.word.cond_load(Relaxed, |bits| HqWord::from_bits(bits).is_free());
-        }
-    }
-}
-
-/// Claims a queue node. The one whose code is the invalid tail is not for waiters: the posted lock does not work with
-/// more CPUs than come before it.
-fn claim<P: HqPlatform>() -> Option<NodeId> {
-    let id = P::claim_node()?;
-    if id.code() == INVALID_TAIL {
-        // SAFETY: claimed above, and no other thread knows it.
-        unsafe { P::release_node(id) };
-        return None;
-    }
-    Some(id)
 }

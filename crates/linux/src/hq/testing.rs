@@ -4,10 +4,11 @@
 //! A checker can afford two or three threads, and the interesting states of the list need more. Here a test builds such
 //! a state by hand: waiters without threads, called *absent*. A thread acts for one ([`QueuesAtOnce::act_for`]).
 
+use super::handover::{Change, change_list, hand_over};
 use super::meta::Metadata;
-use super::queue::{Change, Fields, Place, Waiter, change_list, hand_over, link_behind, prepare};
+use super::queue::{Fields, Place, Waiter, claim, link_behind, prepare};
 use super::word::Mode;
-use super::{HqPlatform, HqSpinlock, HqWord, claim};
+use super::{HqPlatform, HqSpinlock, HqWord};
 use crate::platform::{Atomic, Cells};
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
@@ -27,7 +28,7 @@ pub struct Absent {
 
 /// The list of queues of a lock, and the use of its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct List {
+pub struct HqList {
     /// The number of the use; it stays when the use is over.
     pub number: u32,
     /// The first queue, counted from 1; 0 if there is none.
@@ -64,11 +65,11 @@ impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
         HqWord::from_bits(self.word()).mode() == Mode::Hq
     }
     /// Returns what the metadata of the lock say.
-    pub fn list(&self) -> List {
+    pub fn list(&self) -> HqList {
         let metadata = Metadata::<P>::of(&self.0.word);
         let ends = metadata.entry.ends();
         let (number, is_in_use) = (metadata.entry.number(), !metadata.entry.is_free());
-        List { number, first: ends.first, last: ends.last, is_in_use }
+        HqList { number, first: ends.first, last: ends.last, is_in_use }
     }
     /// Returns the queue behind this one in the list, both counted from 1; 0 if none is linked.
     pub fn behind(&self, queue: u16) -> u32 {
@@ -188,7 +189,7 @@ impl Absent {
     }
     /// Returns `true` if a late thread in front of it has brought it to its queue.
     pub fn is_foreign<P: HqPlatform>(&self) -> bool {
-        Fields::<P>::of(self.waiter.id).foreign().bits() != 0
+        Fields::<P>::of(self.waiter.id).is_foreign()
     }
 }
 

@@ -101,7 +101,7 @@ impl HqWord {
         self.0 & (LOCKED_MASK | PENDING) == 0
     }
     /// Returns `true` if a newcomer may take the lock.
-    pub const fn is_free(self) -> bool {
+    pub fn is_free(self) -> bool {
         self.0 & !SERVICE == 0
     }
     /// Returns `true` if a thread waits, or the lock is in HQ mode.

@@ -6,6 +6,7 @@ mod explore;
 mod forks;
 mod golden;
 mod hq;
+mod hq_storm;
 mod locks;
 mod machines;
 mod memory;
