@@ -1,11 +1,9 @@
 //! The table of what shuttle samples: every client on every lock, with 4, 8 and 16 threads.
 
-use crate::check::is;
 use crate::reused_checks::has_own_rows;
 use crate::rwsem_checks::policy_of;
 use crate::{
-    CheckDepth, Explored, Loom, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun,
-    ShuttleScheduler,
+    CheckDepth, Explored, MachineSettings, Shuttle, ShuttleFailure, ShuttleRun, ShuttleScheduler,
 };
 use lockwright_catalog::registry::LockRow;
 use lockwright_clients::{TypeOf, clients_of, is_of_limits, visit_client_of};

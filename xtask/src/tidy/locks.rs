@@ -112,8 +112,8 @@ pub fn no_access_is_seq_cst(source: &Source, _: &[Source]) -> Vec<Finding> {
 }
 
 /// The files that may pass time without a word to wait for: the spinners of the mutex and of the semaphore, which look
-/// at another thread, the back-off after a `cond_load`, the reference locks if there is no queue node, and a waiter that
-/// looks at a word and at metadata.
+/// at another thread, the back-off after a `cond_load`, the reference locks if there is no queue node, and a waiter
+/// that looks at a word and at metadata.
 const DELAYS: [&str; 5] =
     ["hq/queue.rs", "queue/mod.rs", "rwsem/spin.rs", "rwsem/write.rs", "unfair.rs"];
 

@@ -197,7 +197,8 @@ fn the_golden_runs_of_the_registry_have_their_digests() {
                 is_cna || name == "cna-v10_no_threshold" && event == Event::cna_set_aside;
             assert_eq!(report.count_of(event) > 0, is_counted, "{name}: {}", event.name());
         }
-        // The queue is never empty here, so that of `hq`, which has runs of its own in `hq_storm.rs`, stays the only one.
+        // The queue is never empty here, so that of `hq`, which has runs of its own in `hq_storm.rs`, stays the only
+        // one.
         assert_eq!(report.count_of(Event::hq_mode_on), 0, "{name}");
         let found = (report.digest.to_string(), report.events, report.ops_total());
         if found != (digest.to_owned(), events, ops) {

@@ -125,11 +125,7 @@ impl<'a, P: HolderPlatform, F: Form> Watch<'a, P, F> {
     /// Makes a check. The first one starts the clock. A later one looks at it, and now and then for a deadlock.
     #[doc(alias = "check_timeout")]
     #[doc(alias = "RES_CHECK_TIMEOUT")]
-    fn check(
-        &mut self,
-        sections: u64,
-        is_over: impl Fn(Word) -> bool,
-    ) -> Result<(), AcquireError> {
+    fn check(&mut self, sections: u64, is_over: impl Fn(Word) -> bool) -> Result<(), AcquireError> {
         if self.until_ns.is_none() {
             return self.start_clock(sections);
         }
