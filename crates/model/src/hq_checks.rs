@@ -9,6 +9,8 @@ use lockwright_clients::hq::{ByNode, EndOfList, Late, SharedMetadata};
 use lockwright_core::tunables::Tunable;
 use lockwright_linux::hq::testing::QueuesAtOnce;
 
+/// With late threads: without a bound it takes minutes.
+const PREEMPTIONS_MAX_LATE: usize = 3;
 /// At the end of a list, in one of its queues.
 const PREEMPTIONS_MAX: usize = 1;
 /// At the end of a list, with a queue of its own: there two threads do the work of three.
@@ -22,9 +24,12 @@ pub(crate) fn of_hq(lock: &'static LockRow) -> Vec<Check> {
     let mut checks = Vec::new();
     for (name, nodes) in [("two, nodes 00", [0, 0]), ("two, nodes 01", [0, 1])] {
         checks.push(row::<ByNode<Loom>>(lock, name, 2, on(&nodes)));
-        checks.push(row::<Late<Loom>>(lock, name, 2, on(&nodes)));
-        checks.push(row::<Late<Loom, true>>(lock, name, 2, on(&nodes)));
         checks.push(row::<SharedMetadata<Loom>>(lock, name, 2, on(&nodes)));
+        let one = row::<Late<Loom>>(lock, name, 2, on(&nodes));
+        let both = row::<Late<Loom, true>>(lock, name, 2, on(&nodes));
+        checks.extend(
+            [one, both].map(|check| Check { preemptions_max: PREEMPTIONS_MAX_LATE, ..check }),
+        );
     }
     // A last waiter that was handed the lock leaves it without a mode.
     let soon = on(&[0, 1, 0]).with_tunable(Tunable::hqlock_general_handoffs_turn_numa, 0);
