@@ -292,7 +292,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
             }
             UnlockWake::FlaggedAsPosted | UnlockWake::Flagged => {
-                if self.is_somebody_waking() {
+                if self.is_another_waking() {
                     return;
                 }
                 self.set_flag(1);
@@ -337,7 +337,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Returns `true` if another release is about to wake.
-    fn is_somebody_waking(self) -> bool {
+    fn is_another_waking(self) -> bool {
         // ordering: full barrier; R5.
         P::full_barrier(&self.sem.flag);
         // ordering: Relaxed; after the barrier, R5.
