@@ -65,8 +65,9 @@ fn a_card_is_of_a_preset_and_a_rule_is_of_presets_with_cards() {
         assert_eq!(cards.family.name, *folder);
         for (name, preset) in &cards.preset {
             assert!(registry::find(name).is_some(), "no lock is called {name}");
-            let Card { title, version, date, link, times } = preset;
-            assert!([title, version, date, times].iter().all(|it| !it.is_empty()), "{name}");
+            let Card { title, version, date, link, times, differs } = preset;
+            let said = [title, version, date, times].into_iter().chain(differs);
+            assert!(said.into_iter().all(|it| !it.is_empty()), "{name}");
             let is_link = |it: &String| it.starts_with("https://lore.kernel.org/r/");
             assert!(link.as_ref().is_none_or(is_link), "{name}");
         }

@@ -47,6 +47,8 @@ pub struct Card {
     pub link: Option<String>,
     /// The unit of its times.
     pub times: String,
+    /// The rule in which the preset is not what was posted, if there is one, and why.
+    pub differs: Option<String>,
 }
 
 /// A rule, and what tells it from its near miss.

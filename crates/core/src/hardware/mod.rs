@@ -106,11 +106,11 @@ fn poll_bounded<C: Clock, T: Copy>(
         if pred(value) {
             return Ok(value);
         }
-        let is_asked_first = bound.stop_first && looks == 0;
+        let is_asked =
+            if bound.stop_first { looks % stop_every == 0 } else { (looks + 1) % stop_every == 0 };
         looks += 1;
         let is_late =
             deadline_ns.is_some_and(|at| looks % LOOKS_PER_CLOCK == 0 && C::now_ns() >= at);
-        let is_asked = is_asked_first || looks % stop_every == 0;
         if looks >= looks_max || is_late || is_asked && stop() {
             return Err(value);
         }
@@ -229,3 +229,35 @@ atomic_int!(HardwareU32<C>, u32);
 #[cfg(target_has_atomic = "64")]
 atomic_int!(HardwareU64<C>, u64);
 atomic_int!(HardwareWord<C>, u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoClock;
+    impl Clock for NoClock {
+        fn now_ns() -> u64 {
+            unreachable!("no wait here has a limit of time")
+        }
+    }
+
+    /// The looks at which the condition is asked, of the first 700.
+    fn asked_at(bound: Bound) -> [u32; 4] {
+        let (looks, mut asked, mut times) = (core::cell::Cell::new(0), [0; 4], 0);
+        let look = || looks.set(looks.get() + 1);
+        let stop = || {
+            asked[times] = looks.get();
+            times += 1;
+            looks.get() > 600
+        };
+        assert!(poll_bounded::<NoClock, _>(bound, look, |()| false, stop).is_err());
+        asked
+    }
+
+    #[test]
+    fn a_condition_is_asked_after_so_many_looks_or_at_the_first_one_and_then_after_so_many() {
+        let bound = Bound::until_stopped(256);
+        assert_eq!(asked_at(bound), [256, 512, 768, 0]);
+        assert_eq!(asked_at(bound.asked_first()), [1, 257, 513, 769]);
+    }
+}

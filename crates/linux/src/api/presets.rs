@@ -108,6 +108,10 @@ pub type HqSpinLock<T> = lock_api::Mutex<HqSpinlock<Native>, T>;
 
 /// Semaphore `rwsem-current`; see [`rwsem::Current`].
 pub type RwSemCurrent<T> = lock_api::RwLock<RwSem<Native, rwsem::Current>, T>;
+/// Semaphore `rwsem-v5_19`; see [`rwsem::V5_19`].
+pub type RwSemV5_19<T> = lock_api::RwLock<RwSem<Native, rwsem::V5_19>, T>;
+/// Semaphore `rwsem-v5_16`; see [`rwsem::V5_16`].
+pub type RwSemV5_16<T> = lock_api::RwLock<RwSem<Native, rwsem::V5_16>, T>;
 /// Semaphore `rwsem-v5_11`; see [`rwsem::V5_11`].
 pub type RwSemV5_11<T> = lock_api::RwLock<RwSem<Native, rwsem::V5_11>, T>;
 /// Semaphore `rwsem-v5_10_no_rspin`; see [`rwsem::V5_10NoRspin`].

@@ -7,6 +7,7 @@ pub const WRITER: u64 = 1;
 /// Bits: a thread is in the wait list.
 pub const WAITERS: u64 = 1 << 1;
 /// Bits: the handoff: the first waiter is the next owner.
+#[doc(alias = "RWSEM_FLAG_HANDOFF")]
 pub const HANDOFF: u64 = 1 << 2;
 /// Bits: one reader. Readers are counted in bits 8 to 62.
 pub const READER: u64 = 1 << READER_SHIFT;

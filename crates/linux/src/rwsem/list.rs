@@ -179,6 +179,7 @@ impl<P: ParkPlatform> WaitListGuard<'_, P> {
         P::now_ns() >= self.place(id).due_ns
     }
     /// Returns `true` if the handoff is for `id`.
+    #[doc(alias = "handoff_set")]
     pub fn has_handoff(&self, id: NodeId) -> bool {
         self.place(id).has_handoff
     }

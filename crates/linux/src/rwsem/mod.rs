@@ -350,6 +350,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Takes the waiter `id` out of the list. The waiter was not granted anything and gives up. `asks_alone` is true
     /// for a writer that wants the handoff and is the only one that may ask for it.
     #[cold]
+    #[doc(alias = "rwsem_del_wake_waiter")]
     fn leave(self, list: list::WaitListGuard<'_, P>, id: NodeId, asks_alone: bool) {
         let (was_first, kind) = (list.first() == Some(id), list.kind(id));
         list.remove(id);

@@ -124,6 +124,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
     /// Asks all threads not to spin while these readers own the lock.
     #[cold]
+    #[doc(alias = "rwsem_set_nonspinnable")]
     pub fn forbid_spinning(self) {
         let flags = self.policy.owner.all_flags();
         let mut word = self.owner();
@@ -136,6 +137,8 @@ impl<P: ParkPlatform> Slow<'_, P> {
         }
     }
     /// Lets writers spin again.
+    #[doc(alias = "clear_nonspinnable")]
+    #[doc(alias = "clear_wr_nonspinnable")]
     pub fn allow_spinning(self) {
         let flag = self.policy.owner.writers_flag();
         if self.owner() & flag != 0 {
@@ -145,6 +148,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
     /// Keeps readers from spinning. For the owner.
     #[cold]
+    #[doc(alias = "rwsem_disable_reader_optspin")]
     pub fn forbid_reader_spinning(self) {
         // ordering: Relaxed; only a hint, as above.
         self.sem.owner.fetch_or(RD, Relaxed);

@@ -258,6 +258,7 @@ impl Policy {
         }
     }
     /// Returns the time for which a waiter lets others pass it, in nanoseconds.
+    #[doc(alias = "RWSEM_WAIT_TIMEOUT")]
     pub const fn patience_ns(&self) -> u64 {
         match self.handoff {
             Handoff::Never => u64::MAX,

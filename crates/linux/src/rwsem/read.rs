@@ -19,6 +19,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     /// Takes the lock for a reader that is in the count and must not go on. `seen` is the count with that reader in it.
     /// Returns `true` if it got the lock.
     #[cold]
+    #[doc(alias = "rwsem_down_read_slowpath")]
     pub(super) fn read_slowpath(self, seen: u64, until: Until<'_, P>) -> bool {
         if seen & GUARD != 0 && self.policy.format == Format::Bits {
             self.forbid_spinning();
@@ -62,6 +63,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         self.owner() & READERS != 0 && count::readers_in(seen) > 1 && seen & WRITER == 0
     }
 
+    #[doc(alias = "rwsem_no_spinners")]
     fn may_steal(self, seen: u64) -> bool {
         let may = match self.policy.reader_steal {
             ReaderSteal::No => false,
@@ -138,6 +140,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
 
     /// Wakes waiters on behalf of a reader that queues. It may have kept a release from waking, because it was in the
     /// count.
+    #[doc(alias = "rwsem_cond_wake_waiter")]
     fn wake_as_queueing_reader(
         self,
         list: &WaitListGuard<'_, P>,

@@ -3,7 +3,6 @@
 //! Spinners queue in an [`OsqLock`](crate::osq::OsqLock), so only one of them looks at the lock. It spins for as long
 //! as the writer that owns the lock runs, and on readers for as long as the policy says. Where the platform does not
 //! know which threads run, it spins for no longer than it would take to sleep ([`Patience`]).
-//! ([`Patience`]).
 
 use super::count::{self, HANDOFF, HELD_MASK, WAITERS, WRITER};
 use super::object::Slow;
@@ -158,6 +157,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Spins while a writer owns the lock and runs. Returns the owner afterwards.
+    #[doc(alias = "rwsem_spin_on_owner")]
     fn spin_on_owner(self, flag: u64, over: &mut Over<'_, P>) -> Owner {
         let word = self.owner();
         let owner = self.policy.owner.says(word, flag);
@@ -190,6 +190,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Spins in the queue and at its head. Returns `true` if it got the lock.
+    #[doc(alias = "rwsem_optimistic_spin")]
     fn spin(self, id: NodeId, kind: HoldMode, flag: u64, until: Until<'_, P>) -> bool {
         let mut over = Over::new(until);
         // SAFETY: the caller's node, which is in no queue yet.
@@ -336,6 +337,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
         false
     }
 
+    #[doc(alias = "rwsem_try_read_lock_unqueued")]
     fn try_read_unqueued(self) -> bool {
         let count = &self.sem.count;
         // ordering: Relaxed; only a hint, re-checked at the addition.
@@ -367,6 +369,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Spins as a reader, which is in the count, if it may. `entry` is the owner word when the reader came.
+    #[doc(alias = "rwsem_reader_phase_trylock")]
     pub(super) fn spin_to_read(self, id: NodeId, entry: u64, until: Until<'_, P>) -> Spun {
         if self.keeps_readers_from_spinning() || !self.is_the_one_reader() {
             P::count(Event::rwsem_opt_fail);

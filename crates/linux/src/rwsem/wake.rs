@@ -59,6 +59,7 @@ impl<P: ParkPlatform> WakeQueue<P> {
 impl<P: ParkPlatform> Slow<'_, P> {
     /// Marks the waiters that `wake` says, with `wait_lock` held. `is_release` is true if this is on behalf of a
     /// release.
+    #[doc(alias = "rwsem_mark_wake")]
     pub fn mark(
         self,
         list: &WaitListGuard<'_, P>,

@@ -31,6 +31,7 @@ struct Waiting {
 impl<P: ParkPlatform> Slow<'_, P> {
     /// Takes the lock after the first attempt has failed. Returns `true` if it got the lock.
     #[cold]
+    #[doc(alias = "rwsem_down_write_slowpath")]
     pub(super) fn write_slowpath(self, until: Until<'_, P>) -> bool {
         let spins = self.policy.writer_spin != WriterSpin::No;
         let tries = self.policy.tries_first && !self.sem.spinners.is_locked();
@@ -120,6 +121,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
 
     /// Wakes the waiters in front of a writer that joins the queue. An earlier thread may have skipped their wake-up in
     /// its favour.
+    #[doc(alias = "rwsem_cond_wake_waiter")]
     fn wake_as_queueing_writer<'s>(
         self,
         list: WaitListGuard<'s, P>,
@@ -170,7 +172,9 @@ impl<P: ParkPlatform> Slow<'_, P> {
                 }
                 return true;
             }
-            let spins = self.spins_for_handoff(&held, &me) && !until.is_over();
+            // Until 5.15 it does not look if its wait is over.
+            let goes_on = self.policy.looks_when_woken() || !until.is_over();
+            let spins = goes_on && self.spins_for_handoff(&held, &me);
             drop(held);
             if spins && self.policy.handoff == Handoff::OnceAwake {
                 if self.await_free(&mut over) {
@@ -394,6 +398,7 @@ impl<P: ParkPlatform> Slow<'_, P> {
     }
 
     /// Makes an attempt of a writer, in bits, that overtakes the waiters. Returns `true` if it got the lock.
+    #[doc(alias = "rwsem_try_write_lock_unqueued")]
     pub(super) fn try_write_unqueued(self) -> bool {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
         let mut seen = self.sem.count.load(Relaxed);

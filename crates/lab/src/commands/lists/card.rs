@@ -22,7 +22,7 @@ fn rules_of(name: &str) -> impl Iterator<Item = &'static CardRule> {
 
 /// The card and the rules for people.
 pub fn in_words(name: &str) -> String {
-    let Some(Card { title, version, date, link, times }) = cards::card(name) else {
+    let Some(Card { title, version, date, link, times, differs }) = cards::card(name) else {
         return wrapped("\nno card: no posting is written down for this lock");
     };
     let link = link.as_ref().map_or("no link is known", |link| link);
@@ -37,7 +37,8 @@ pub fn in_words(name: &str) -> String {
     let rules = rules_of(name).map(|CardRule { number, says, test, .. }| {
         line(format!("{number}: {says} Test of crates/sim: {test}"))
     });
-    let card: String = card.into_iter().map(line).collect();
+    let differs = differs.iter().map(|it| format!("differs: {it}"));
+    let card: String = card.into_iter().chain(differs).map(line).collect();
     let told = wrapped(&format!(
         "\nrules; each test fails if the rule is broken (cargo xtask rules --only {name}):"
     ));

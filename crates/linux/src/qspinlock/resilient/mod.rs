@@ -112,7 +112,10 @@ impl<P: HolderPlatform, F: Form> RawResilientSpinLock<P, F> {
         if F::IN_GUEST {
             return self.wait_in_guest(watch);
         }
-        watch.ask_if_late()?;
+        if watch.is_late() {
+            self.enter_to_wait();
+            return watch.ask_own_table().and(Err(AcquireError::TimedOut));
+        }
         if P::has_forked() {
             self.0.bury_orphans();
         } else if let Some(seen) = self.0.become_pending(seen) {

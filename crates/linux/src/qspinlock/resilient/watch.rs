@@ -73,13 +73,9 @@ impl<'a, P: HolderPlatform, F: Form> Watch<'a, P, F> {
     pub(super) fn may_leave(&self) -> bool {
         self.limits.deadline_ns.is_some()
     }
-    /// Fails if the deadline has passed before any wait.
-    pub(super) fn ask_if_late(&self) -> Result<(), AcquireError> {
-        if !self.may_leave() || P::now_ns() < self.deadline_ns() {
-            return Ok(());
-        }
-        self.ask_own_table()?;
-        Err(AcquireError::TimedOut)
+    /// Returns `true` if the deadline has passed before any wait.
+    pub(super) fn is_late(&self) -> bool {
+        self.may_leave() && P::now_ns() >= self.deadline_ns()
     }
     /// Fails if the caller holds the lock.
     #[doc(alias = "check_deadlock_AA")]

@@ -162,7 +162,7 @@ fn a_writer_that_asked_for_the_handoff_does_not_spin_on_an_owner_with_a_flag() {
     for comes_ns in (5_999 * US..6_002 * US).step_by(20) {
         let tasks =
             [reader(0, &[Work(6 * MS)]), writer(5 * US, BRIEF), writer(comes_ns, &[Work(MS)])];
-        let (order, report) = run::<rwsem::V5_10>(&tasks);
+        let (order, report) = run::<rwsem::V5_10AsPosted>(&tasks);
         if order == [0, 2, 1] {
             let spun = report.count_of(Event::rwsem_opt_wlock);
             assert_eq!(report.count_of(Event::rwsem_wlock_handoff), 1, "{comes_ns}");
