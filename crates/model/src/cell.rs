@@ -183,7 +183,9 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
     ) -> Result<A::Value, A::Value> {
         let looks_max = match bound.budget {
             Budget::Looks(looks) => looks.clamp(1, C::bounded_looks()),
-            Budget::Nanoseconds(_) | Budget::Unlimited => C::bounded_looks(),
+            // One that is asked at its first look may begin its work there, and has to be asked again.
+            Budget::Unlimited => C::bounded_looks() + u32::from(bound.stop_first),
+            Budget::Nanoseconds(_) => C::bounded_looks(),
         };
         for look in 1.. {
             let value = self.raw.load(order);
