@@ -67,11 +67,16 @@ impl Task {
         for part in self.holds {
             match *part {
                 Work(ns) => thread::work_ns(ns),
-                Sleep(ns) => _ = Sim::futex_wait(bed, 0, Some(Sim::now_ns() + ns)),
+                Sleep(ns) => Sim::futex_wait(bed, 0, Some(Sim::now_ns() + ns)),
             }
         }
-        // SAFETY: taken above.
-        unsafe { if self.reads { lock.unlock_shared() } else { lock.unlock() } }
+        if self.reads {
+            // SAFETY: taken above.
+            unsafe { lock.unlock_shared() };
+        } else {
+            // SAFETY: taken above.
+            unsafe { lock.unlock() };
+        }
     }
 }
 
