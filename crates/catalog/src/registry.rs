@@ -366,7 +366,7 @@ locks! { $ P;
         "the resilient queued spinlock of Linux 6.15: a waiter gives up in a deadlock, or after 250 ms per section";
     resilient_v6_15_unmaskable: "resilient-v6_15_unmaskable", History, RawResilientSpinLock<P, Linux6_15<true>> [spins],
         "resilient with the rule of September 2025: an interrupt that cannot be masked does not queue";
-    resilient_v6_19: "resilient-v6_19", Product, RawResilientSpinLock<P, Linux6_19> [spins],
+    resilient_v6_19: "resilient-v6_19", History, RawResilientSpinLock<P, Linux6_19> [spins],
         "the resilient queued spinlock of Linux 6.19: a deadlock is found earlier, and does not dissolve the queue";
     resilient_guest: "resilient-guest", History, RawResilientSpinLock<P, Guest6_19> [spins],
         "resilient-v6_19 in a guest: waiters compete for the word for 1 s";

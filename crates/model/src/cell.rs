@@ -181,11 +181,12 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
         mut pred: impl FnMut(A::Value) -> bool,
         mut stop: impl FnMut() -> bool,
     ) -> Result<A::Value, A::Value> {
+        // A wait that is asked at its first look may begin its work there. It is asked again before it yields, because
+        // after that loom does not let it read an old value.
+        let more = u32::from(bound.stop_first && bound.budget == Budget::Unlimited);
         let looks_max = match bound.budget {
             Budget::Looks(looks) => looks.clamp(1, C::bounded_looks()),
-            // One that is asked at its first look may begin its work there, and has to be asked again.
-            Budget::Unlimited => C::bounded_looks() + u32::from(bound.stop_first),
-            Budget::Nanoseconds(_) => C::bounded_looks(),
+            Budget::Nanoseconds(_) | Budget::Unlimited => C::bounded_looks() + more,
         };
         for look in 1.. {
             let value = self.raw.load(order);
@@ -199,7 +200,9 @@ unsafe impl<A: RawCell, C: ModelChecker> Atomic<A::Value> for CheckedCell<A, C> 
                 C::budget_passed(bound.budget);
                 return Err(value);
             }
-            C::give_way();
+            if look > more {
+                C::give_way();
+            }
         }
         unreachable!("a bounded wait looks at most u32::MAX times")
     }

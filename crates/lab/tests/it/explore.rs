@@ -77,7 +77,7 @@ fn wake_ups_that_the_posted_patches_lose_are_found_and_the_corrected_ones_lose_n
     let of_last_round = "rwsem-last-round";
     for (lock, client, kind) in [
         ("v3_12_wake_flag", of_last_round, "stuck"),
-        ("v4_14_handoff", of_last_round, "step-limit"),
+        ("v4_14_handoff", "rwsem-handoff", "step-limit"),
         ("v5_10", "shared", "step-limit"),
     ] {
         let pair = |ending| format!("explore --lock rwsem-{lock}{ending} --client {client}");
@@ -108,7 +108,7 @@ fn a_schedule_has_a_number_from_one_on_and_a_long_one_is_in_the_document_only() 
     let text = stdout(&lockwright("explore --lock busted --client exclusion"));
     assert!(text.contains("VIOLATED by schedule 1 (simulated)"), "{text}");
     assert!(text.contains("exclusion in schedule 1 (policy random): "), "{text}");
-    let line = "explore --lock rwsem-v4_14_handoff_as_posted --client rwsem-last-round";
+    let line = "explore --lock rwsem-v4_14_handoff_as_posted --client rwsem-last-round --seed 4";
     let text = stdout(&lockwright(line));
     assert!(text.contains("--json FILE keeps the whole line as `replay`"), "{text}");
     assert!(text.lines().all(|line| line.len() < 400), "{text}");

@@ -78,17 +78,22 @@ impl<P: HqPlatform> HqSpinlock<P> {
     /// Takes the lock in queued mode, and makes the next waiter the head.
     #[doc(alias = "low_contention_try_clear_tail")]
     fn take_in_order(&self, seen: HqWord, id: NodeId, place: Place) {
-        let me = Fields::<P>::of(id);
-        if seen.tail() == id.code() {
+        let (me, mut seen) = (Fields::<P>::of(id), seen);
+        while seen.tail() == id.code() {
             let limit = P::tunable(Tunable::hqlock_general_handoffs_turn_numa);
             let gives_up = u64::from(me.count()) > limit.unwrap_or(GENERAL_HANDOFFS);
             let left = if gives_up { HqWord::WITHOUT_MODE } else { HqWord::FREE }.held();
             // (n,queued,0,0) -> (0,queued,0,1) or (invalid,none,0,1)
-            // ordering: Relaxed; the lock was acquired where it was seen free, H4. On failure Relaxed: the failure
-            // value is not used.
+            // ordering: Relaxed; the lock was acquired where it was seen free, H4. On failure Relaxed: looked at again.
             if self.word.compare_exchange(seen.bits(), left.bits(), Relaxed, Relaxed).is_ok() {
                 return;
             }
+            // A thread that saw our queue too late takes its pending bit back and will join us. But it does not if it
+            // has no node, so look again and do not rely on it.
+            // ordering: Acquire; H4.
+            let free =
+                self.word.cond_load(Acquire, |bits| HqWord::from_bits(bits).is_free_for_head());
+            seen = HqWord::from_bits(free);
         }
         self.take_as_head();
         hand_over_in_order::<P>(id, place);

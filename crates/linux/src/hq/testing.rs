@@ -10,6 +10,7 @@ use super::queue::{Fields, Place, Waiter, claim, link_behind, prepare};
 use super::word::Mode;
 use super::{HqPlatform, HqSpinlock, HqWord};
 use crate::platform::{Atomic, Cells};
+use crate::queue::NodeId;
 use crate::raw::{Order, RawLock};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -84,7 +85,9 @@ impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
 
     /// Returns a waiter on the calling CPU that has joined no queue yet.
     fn arrive(&self) -> Waiter {
-        let id = claim::<P>().expect("a node");
+        self.arrive_with(claim::<P>().expect("a node"))
+    }
+    fn arrive_with(&self, id: NodeId) -> Waiter {
         prepare::<P>(id);
         Waiter { id, aware: HqWord::from_bits(self.word()).is_aware() }
     }
@@ -122,12 +125,10 @@ impl<P: HqPlatform, const IN_ORDER: bool> QueuesAtOnce<P, IN_ORDER> {
         self.0.lock_pending(HqWord::from_bits(seen))
     }
     /// Takes the lock, as a thread that found it in queued mode, and comes to the queue only now. Pauses when it has
-    /// exchanged the tail.
-    ///
-    /// # Panics
-    /// If there is no node.
+    /// exchanged the tail. Without a node it takes the lock as usual.
     pub fn lock_late(&self, pause: impl FnOnce()) {
-        let mut waiter = Waiter { aware: false, ..self.arrive() };
+        let Some(id) = claim::<P>() else { return self.0.lock() };
+        let mut waiter = Waiter { aware: false, ..self.arrive_with(id) };
         let place = self.0.join_one_queue(waiter.id.code());
         pause();
         let place = place.unwrap_or_else(|| self.0.join_late(&mut waiter));
