@@ -326,3 +326,11 @@ fn where_all_events_are_possible_one_knob_alone_makes_the_difference() {
         }
     }
 }
+
+#[test]
+fn readers_that_are_taken_along_past_a_writer_are_granted_in_more_groups() {
+    let of = AMOUNTS.iter().find(|of| of.letter == 'G').expect("it is among them");
+    let [less, more] =
+        [&of.less, &of.more].map(|preset| (preset.run)(of.under.load()).report.count_of(of.event));
+    assert!(is_clearly_less(less, more), "{less} {more}");
+}
