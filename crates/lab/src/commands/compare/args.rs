@@ -181,11 +181,13 @@ impl CompareArgs {
                 )));
             }
         }
-        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named.
+        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named. So has a lock of
+        // the history.
         let is_meant = |peer: &Asked| {
             let name = peer.subject.name();
             let is_usual = usual_peers(Comparison::Owning).any(|usual| usual == name);
-            peer.explicitly || is_usual || !readers_share(peer.subject)
+            let is_old = peer.subject.row.class == LockClass::History;
+            peer.explicitly || is_usual || !readers_share(peer.subject) && !is_old
         };
         simulated::leave_out_foreign(&mut peers, machine)?;
         peers.retain(|peer| !ours.contains(&peer.subject) && is_meant(peer));
