@@ -90,9 +90,9 @@ impl<P: HqPlatform> HqSpinlock<P> {
             }
             // A thread that saw our queue too late takes its pending bit back and will join us. But it does not if it
             // has no node, so look again and do not rely on it.
-            // ordering: Acquire; H4.
+            // ordering: Relaxed; no other thread can take the lock meanwhile, so there is nothing more to acquire.
             let free =
-                self.word.cond_load(Acquire, |bits| HqWord::from_bits(bits).is_free_for_head());
+                self.word.cond_load(Relaxed, |bits| HqWord::from_bits(bits).is_free_for_head());
             seen = HqWord::from_bits(free);
         }
         self.take_as_head();

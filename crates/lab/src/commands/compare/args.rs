@@ -181,8 +181,8 @@ impl CompareArgs {
                 )));
             }
         }
-        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named. So has a lock of
-        // the history.
+        // No thread reads in these cells: a reader-writer lock that is not a usual peer has to be named. So has a lock
+        // of the history.
         let is_meant = |peer: &Asked| {
             let name = peer.subject.name();
             let is_usual = usual_peers(Comparison::Owning).any(|usual| usual == name);
