@@ -200,7 +200,7 @@ fn the_functions_next_to_those_of_the_kernel_exist() {
 fn the_aliases_of_functions_are_in_the_table_of_names() {
     let page = text("docs/kernel-names.md");
     let folders = ["core/src/qspinlock/", "linux/src/osq/", "linux/src/kernel_mutex/"];
-    let folders = [&folders[..], &["linux/src/qspinlock/pv/", "linux/src/qspinlock/cna/"]].concat();
+    let folders = [&folders[..], &["linux/src/hq/", "linux/src/qspinlock/"]].concat();
     for source in crate::tidy::sources(&root()) {
         let is_one = |folder: &&str| source.path.starts_with(&format!("crates/{folder}"));
         if folders.iter().any(is_one) || source.path == "crates/linux/src/qrwlock.rs" {

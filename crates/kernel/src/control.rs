@@ -35,8 +35,8 @@ unsafe impl Succession<Kernel> for Forgetful {
     fn step(_: NodeId, _: &QNode<Kernel>, _: &mut ()) -> bool {
         false
     }
-    fn leave_alone(word: &<Kernel as Cells>::Word, seen: Word, after: u16, turn: &mut ()) -> Alone {
-        <InOrder as Succession<Kernel>>::leave_alone(word, seen, after, turn)
+    fn try_clear_tail(word: &<Kernel as Cells>::Word, seen: Word, after: u16, turn: &mut ()) -> Alone {
+        <InOrder as Succession<Kernel>>::try_clear_tail(word, seen, after, turn)
     }
     fn choose(id: NodeId, me: &QNode<Kernel>, turn: ()) -> Grant {
         let first = InOrder::choose(id, me, turn);

@@ -75,7 +75,7 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     pub fn take(&self, id: NodeId, me: &QNode<P>, seen: Word, turn: S::Turn) {
         let (mut seen, mut turn) = (seen, turn);
         while seen.tail() == id.code() {
-            match S::leave_alone(&self.word, seen, LOCKED_HALF, &mut turn) {
+            match S::try_clear_tail(&self.word, seen, LOCKED_HALF, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(grant) => return self.deliver(grant),
                 Alone::Joined(now) if now.is_pending() => {

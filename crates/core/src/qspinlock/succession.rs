@@ -55,8 +55,8 @@ pub enum Alone {
 /// themselves, except the last one's link.
 ///
 /// # Safety
-/// The lock excludes only if there is never more than one head. So `choose` and `leave_alone` name a waiter of this
-/// lock that is linked or set aside and was not granted before. `leave_alone` says `Left` or `Granted` only if it has
+/// The lock excludes only if there is never more than one head. So `choose` and `try_clear_tail` name a waiter of this
+/// lock that is linked or set aside and was not granted before. `try_clear_tail` says `Left` or `Granted` only if it has
 /// changed the word from `seen` to one with the lower half `after`. And no waiter is lost from both queues.
 pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// The order to which a checker may hold the lock.
@@ -88,7 +88,7 @@ pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     }
     /// Tries to leave as the only waiter: changes the word from `seen`, whose tail it is, to one whose lower half is
     /// `after`. This takes the lock if the wait has not, unless the head leaves without the lock.
-    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;
+    fn try_clear_tail(word: &P::Word, seen: Word, after: u16, turn: &mut Self::Turn) -> Alone;
     /// Chooses the next head. The lock is taken, or `me` leaves without it, and a waiter is linked behind `me`.
     fn choose(id: NodeId, me: &QNode<P>, turn: Self::Turn) -> Grant;
 }
@@ -114,7 +114,7 @@ unsafe impl<P: QueuePlatform> Succession<P> for Fifo {
         false
     }
     #[inline]
-    fn leave_alone(word: &P::Word, seen: Word, after: u16, _turn: &mut ()) -> Alone {
+    fn try_clear_tail(word: &P::Word, seen: Word, after: u16, _turn: &mut ()) -> Alone {
         clear_tail(word, seen, after)
     }
     #[inline]

@@ -163,11 +163,11 @@ impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {
     /// Leaves the queue as its head and does not take the lock. Returns the grant for the next waiter, if there is one.
     pub fn leave_as_head(&self, id: NodeId, me: &QNode<P>, turn: S::Turn) -> Option<Grant> {
         let mut turn = turn;
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `leave_alone`.
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `try_clear_tail`.
         let mut seen = Word::from_bits(self.word.load(Relaxed));
         while seen.tail() == id.code() {
             // (n,p,l) -> (0,p,l), or (s,p,l) with waiters set aside
-            match S::leave_alone(&self.word, seen, seen.lower_half(), &mut turn) {
+            match S::try_clear_tail(&self.word, seen, seen.lower_half(), &mut turn) {
                 Alone::Left => return None,
                 Alone::Granted(grant) => return Some(grant),
                 Alone::Joined(now) => seen = now,
@@ -257,14 +257,14 @@ mod tests {
         fn step(_id: NodeId, _me: &QNode<Native>, _turn: &mut bool) -> bool {
             false
         }
-        fn leave_alone(
+        fn try_clear_tail(
             word: &<Native as Cells>::Word,
             seen: Word,
             after: u16,
             turn: &mut bool,
         ) -> Alone {
             assert!(*turn, "it could queue again, and leave again");
-            <Fifo as Succession<Native>>::leave_alone(word, seen, after, &mut ())
+            <Fifo as Succession<Native>>::try_clear_tail(word, seen, after, &mut ())
         }
         fn choose(id: NodeId, me: &QNode<Native>, turn: bool) -> Grant {
             assert!(turn, "it could queue again, and leave again");

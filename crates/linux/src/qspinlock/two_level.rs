@@ -138,7 +138,7 @@ unsafe impl<P: QueuePlatform> Succession<P> for TwoLevel {
         turn.look::<P>(me, 1)
     }
 
-    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut NodeTurn) -> Alone {
+    fn try_clear_tail(word: &P::Word, seen: Word, after: u16, turn: &mut NodeTurn) -> Alone {
         let Some(last) = turn.aside else { return clear_tail(word, seen, after) };
         match queue_circle::<P>(word, seen, after, last) {
             Ok(first) => Alone::Granted(first_of_list::<P>(first)),

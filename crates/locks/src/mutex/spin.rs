@@ -117,10 +117,10 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
 
     /// Leaves the queue as its head, with the lock or without.
     fn pass_on(&self, id: NodeId, me: &QNode<P>, mut turn: S::Turn) {
-        // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `leave_alone`.
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `try_clear_tail`.
         let mut seen = Word::from_bits(self.spinners.load(Relaxed));
         while seen.tail() == id.code() {
-            match S::leave_alone(&self.spinners, seen, 0, &mut turn) {
+            match S::try_clear_tail(&self.spinners, seen, 0, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(grant) => return queue::make_head::<P>(grant),
                 Alone::Joined(now) => seen = now,

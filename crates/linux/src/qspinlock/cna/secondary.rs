@@ -52,7 +52,7 @@ impl Secondary {
 
     /// Leaves as the only waiter of the primary queue: clears the tail, or makes this queue the primary one.
     #[doc(alias = "cna_try_clear_tail")]
-    pub(super) fn leave_alone<P: QueuePlatform>(
+    pub(super) fn try_clear_tail<P: QueuePlatform>(
         self,
         word: &P::Word,
         seen: Word,

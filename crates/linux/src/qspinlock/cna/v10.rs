@@ -168,8 +168,8 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
         }
     }
 
-    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut SearchTurn) -> Alone {
-        turn.secondary.leave_alone::<P>(word, seen, after)
+    fn try_clear_tail(word: &P::Word, seen: Word, after: u16, turn: &mut SearchTurn) -> Alone {
+        turn.secondary.try_clear_tail::<P>(word, seen, after)
     }
 
     #[doc(alias = "cna_pass_lock")]

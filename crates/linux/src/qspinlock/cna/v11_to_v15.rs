@@ -162,8 +162,8 @@ unsafe impl<P: QueuePlatform, R: NeighbourRules> Succession<P> for CnaByNeighbou
         turn.seen.may_change()
     }
 
-    fn leave_alone(word: &P::Word, seen: Word, after: u16, turn: &mut NeighbourTurn) -> Alone {
-        turn.secondary.leave_alone::<P>(word, seen, after)
+    fn try_clear_tail(word: &P::Word, seen: Word, after: u16, turn: &mut NeighbourTurn) -> Alone {
+        turn.secondary.try_clear_tail::<P>(word, seen, after)
     }
 
     #[doc(alias = "cna_lock_handoff")]

@@ -204,6 +204,8 @@ const AMOUNTS: &[Amount] = amounts! {
     'J' JoinsQueue under Mixed: rwsem_opt_rlock of V5_10Starvation < V5_10AsPosted;
     // Of the readers that would spin one does.
     'O' ReaderSpin under Mixed: rwsem_opt_rlock of V5_10LimitRspin < V5_10Before;
+    // A reader steals also while threads spin.
+    'S' ReaderSteal under Mixed: rwsem_rlock_steal of V5_10Stealing < V5_10NoRspin;
     // A reader that steals takes along the readers that wait behind a writer.
     'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_10Stealing < V5_10Before;
     'G' GrantsPastWriter under Mixed: rwsem_wake_reader of V5_10Stealing < V5_10LimitRspin;
@@ -327,10 +329,30 @@ fn where_all_events_are_possible_one_knob_alone_makes_the_difference() {
     }
 }
 
-#[test]
-fn readers_that_are_taken_along_past_a_writer_are_granted_in_more_groups() {
-    let of = AMOUNTS.iter().find(|of| of.letter == 'G').expect("it is among them");
-    let [less, more] =
-        [&of.less, &of.more].map(|preset| (preset.run)(of.under.load()).report.count_of(of.event));
+/// By one of [`AMOUNTS`], by its letter: the preset with more, with the knob and without.
+fn one_is_clearly_less(letter: char) {
+    let of = AMOUNTS.iter().find(|of| of.letter == letter).expect("it is among them");
+    let [less, more] = [&of.with_it, &of.more]
+        .map(|preset| (preset.run)(of.under.load()).report.count_of(of.event));
     assert!(is_clearly_less(less, more), "{less} {more}");
+}
+
+#[test]
+fn a_release_that_finds_the_flag_wakes_no_waiter() {
+    one_is_clearly_less('F');
+}
+
+#[test]
+fn a_reader_steals_more_often_where_spinners_do_not_count() {
+    one_is_clearly_less('S');
+}
+
+#[test]
+fn a_reader_that_has_spun_without_success_joins_other_readers_where_the_owner_word_has_two_flags() {
+    for (number, preset) in PRESETS.iter().enumerate() {
+        let counted = count(Under::Mixed, number, &[Event::rwsem_opt_rlock2]);
+        let Policy { owner, reader_spin, .. } = preset.policy;
+        let joins = owner == OwnerWord::TwoFlags && reader_spin == ReaderSpin::Any;
+        assert_eq!(counted > 0, joins, "{}: {counted}", preset.name);
+    }
 }

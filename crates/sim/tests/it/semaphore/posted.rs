@@ -12,6 +12,7 @@ use lockwright_sim::{
     StartState, thread,
 };
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -420,4 +421,104 @@ fn a_writer_that_queues_tries_with_the_count_that_it_has_read_before() {
     tries_with_the_count_that_it_has_read_before::<rwsem::V4_14Bits>();
     tries_with_the_count_that_it_has_read_before::<rwsem::V4_14HandoffAsPosted>();
     tries_with_the_count_that_it_has_read_before::<rwsem::V5_2NewCount>();
+}
+
+/// Writer 1 sleeps in the list. Writer 2 comes as the owner releases the lock. Until 4.14 the fast path of a writer
+/// takes a lock that has waiters, if no thread holds it or tries to. With the new count writer 2 has to spin for that.
+#[test]
+fn the_fast_path_of_a_writer_takes_the_lock_past_waiters_until_4_14() {
+    fn overtakes<C: RwSemPolicy>() -> Vec<u64> {
+        let spun = |comes_ns| {
+            let tasks = [
+                writer(0, &[Sleep(90 * US), Work(10 * US)]),
+                writer(10 * US, BRIEF),
+                writer(comes_ns, BRIEF),
+            ];
+            let (order, report) = run::<C>(&tasks);
+            (order == [0, 2, 1]).then(|| report.count_of(Event::rwsem_opt_wlock))
+        };
+        (100 * US..110 * US).step_by(100).filter_map(spun).collect()
+    }
+    assert!(overtakes::<rwsem::V3_12>().contains(&0));
+    assert!(overtakes::<rwsem::V4_14>().contains(&0));
+    let spun = overtakes::<rwsem::V4_14Bits>();
+    assert!(!spun.is_empty() && !spun.contains(&0), "{spun:?}");
+}
+
+/// Reader 1 waits in the list and gets the lock from writer 0. Writer 2, which spins, goes on while no owner is named,
+/// and so it spins until the reader is done.
+#[test]
+fn a_spinner_of_2013_goes_on_while_readers_have_the_lock() {
+    let tasks =
+        [writer(0, &[Work(50 * US)]), reader(10 * US, &[Work(50 * US)]), writer(20 * US, BRIEF)];
+    let events = [Event::rwsem_opt_wlock, Event::rwsem_opt_fail, Event::rwsem_sleep_writer];
+    told_apart::<rwsem::V3_12Series, 3>(&tasks, events, [0, 1, 2], [1, 0, 0]);
+}
+
+/// A release raises the flag, wakes the first waiter, a writer, and lowers the flag after that. Meanwhile a thief comes
+/// and goes and sees the flag, and the writer has seen the thief. So no thread wakes the writer, under some schedule.
+#[test]
+fn the_flag_of_2013_is_lowered_after_the_first_writer_is_woken() {
+    fn come_once<C: RwSemPolicy>(simulation: &mut Simulation<'_>) {
+        let lock = simulation.alloc(<RwSem<Sim, C> as RawLock>::new());
+        for cpu in 0..3 {
+            simulation.spawn(cpu, || {
+                lock.lock();
+                // SAFETY: taken above.
+                unsafe { lock.unlock() };
+            });
+        }
+    }
+    fn loses_a_wake_up<C: RwSemPolicy>() -> bool {
+        let machine = machine(1, 4, 1);
+        let policies = vec![PolicyKind::Random, PolicyKind::Pct(3), PolicyKind::Pos];
+        let plan = Plan { policies, schedules: 20_000, limits: Limits::default() };
+        let program = come_once::<C>;
+        let mut explorer = Explorer::new(&machine, 1, Config::default(), &program);
+        explorer.explore(&plan, |_| true).failure.is_some()
+    }
+    assert!(loses_a_wake_up::<rwsem::V3_12WakeFlagAsPosted>());
+    assert!(!loses_a_wake_up::<rwsem::V3_12WakeFlag>());
+}
+
+/// Reader 3 waits behind writer 2, and reader 1 in front of it.
+#[test]
+fn the_readers_of_the_whole_list_are_granted_together_from_the_tenth_patch_of_2019() {
+    let tasks = [
+        writer(0, &[Sleep(100 * US)]),
+        reader(10 * US, BRIEF),
+        writer(20 * US, BRIEF),
+        reader(30 * US, BRIEF),
+    ];
+    let events = [Event::rwsem_wake_reader];
+    told_apart::<rwsem::V4_14, 1>(&tasks, events, [0, 1, 2, 3], [2]);
+    told_apart::<rwsem::V5_2Handoff, 1>(&tasks, events, [0, 1, 2, 3], [2]);
+    told_apart::<rwsem::V5_2AllReaders, 1>(&tasks, events, [0, 1, 3, 2], [1]);
+    told_apart::<rwsem::V5_10AsPosted, 1>(&tasks, events, [0, 1, 3, 2], [1]);
+    told_apart::<rwsem::Current, 1>(&tasks, events, [0, 1, 3, 2], [1]);
+}
+
+/// Reader 2 waits behind writer 1. The owner wakes writer 1. Before it runs, reader 3 takes the lock in front of the
+/// waiters. With the fourth patch of 2020 it takes reader 2 along.
+#[test]
+fn a_reader_takes_those_behind_a_writer_along_in_the_fourth_patch_of_2020() {
+    fn orders<C: RwSemPolicy>() -> BTreeSet<Vec<usize>> {
+        let order = |comes_ns| {
+            let tasks = [
+                writer(0, &[Sleep(90 * US), Work(10 * US)]),
+                writer(10 * US, BRIEF),
+                reader(20 * US, BRIEF),
+                reader(comes_ns, &[Work(50 * US)]),
+            ];
+            run::<C>(&tasks).0
+        };
+        (100 * US..110 * US).step_by(100).map(order).collect()
+    }
+    let (along, behind) = (vec![0, 3, 2, 1], vec![0, 3, 1, 2]);
+    for with in [orders::<rwsem::V5_10Before>(), orders::<rwsem::V5_10NoRspin>()] {
+        assert!(with.contains(&along) && !with.contains(&behind), "{with:?}");
+    }
+    for without in [orders::<rwsem::V5_10Stealing>(), orders::<rwsem::V5_11>()] {
+        assert!(!without.contains(&along) && without.contains(&behind), "{without:?}");
+    }
 }
