@@ -6,8 +6,8 @@ use crate::platform::{Atomic, AtomicInt, Bound, LockWordOps};
 use crate::queue::QueuePlatform;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The number of times that a newcomer looks during a handover to the pending waiter, before it queues: the kernel pauses
-/// 512 times, and looks once more.
+/// The number of times that a newcomer looks during a handover to the pending waiter, before it queues: the kernel
+/// pauses 512 times, and looks once more.
 const HANDOVER_LOOKS: u32 = 513;
 
 impl<P: QueuePlatform, S: Succession<P>, W: Waiting<P>> QSpinlock<P, S, W> {

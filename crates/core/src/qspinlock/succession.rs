@@ -56,8 +56,8 @@ pub enum Alone {
 ///
 /// # Safety
 /// The lock excludes only if there is never more than one head. So `choose` and `try_clear_tail` name a waiter of this
-/// lock that is linked or set aside and was not granted before. `try_clear_tail` says `Left` or `Granted` only if it has
-/// changed the word from `seen` to one with the lower half `after`. And no waiter is lost from both queues.
+/// lock that is linked or set aside and was not granted before. `try_clear_tail` says `Left` or `Granted` only if it
+/// has changed the word from `seen` to one with the lower half `after`. And no waiter is lost from both queues.
 pub unsafe trait Succession<P: QueuePlatform>: Send + Sync + 'static {
     /// The order to which a checker may hold the lock.
     const ORDER: Order;
