@@ -94,7 +94,7 @@ pub(super) struct CellResult {
     pub(super) ratio: Option<f64>,
     pub(super) ratio_ci95: Option<[f64; 2]>,
     /// CPU time of ours in terms of the best peer's.
-    pub(super) cpu_ratio: Option<f64>,
+    cpu_ratio: Option<f64>,
     /// The same for each operation.
     pub(super) cpu_per_op_ratio: Option<f64>,
     /// The most operations per second that the CPUs and the lock let through, where that is known beforehand.
@@ -136,6 +136,13 @@ pub(super) struct LockResult {
 }
 
 impl LockResult {
+    /// Returns the slowest and the fastest repetition in terms of the median.
+    pub(super) fn spread(&self) -> Option<[f64; 2]> {
+        let rates = || self.per_repetition.iter().copied().flatten();
+        let least = rates().reduce(f64::min)?;
+        let most = rates().reduce(f64::max)?;
+        Some([least / self.ops_per_s, most / self.ops_per_s])
+    }
     fn of(entry: &ContestEntry, cell: &CompareCell) -> Option<Self> {
         let ops_per_s = entry.median(|run| run.ops_per_s)?;
         let (is_pair, waits) = (cell.kind() == CellKind::Pair, entry.waits.as_ref());

@@ -2,6 +2,7 @@
 
 use super::document::{CellResult, LockResult};
 use super::figures::{interval, number};
+use super::text::SPREAD;
 use lockwright_report::{Column, Sheet, duration, rate};
 
 /// The cells of one kind. A legend says what the columns mean.
@@ -24,6 +25,8 @@ pub fn table(cells: &[&CellResult], has_legend: bool) -> String {
             ))
             .first(),
         Column::number("95 %").means(legend("confidence interval of the ratio")),
+        Column::number("spread").means(legend(SPREAD)),
+        Column::number("of peer").means(legend("the same of the best peer")),
         Column::number("CPU/op").means(legend("CPU time of ours for an operation")),
         Column::number("of peer").means(legend("the same, divided by the best peer's")),
         Column::number("switches").means(legend(
@@ -71,6 +74,8 @@ fn row(cell: &CellResult, has_bound: bool, has_waits: bool) -> Vec<String> {
         throughput(best),
         number(cell.ratio),
         interval(cell.ratio_ci95),
+        interval(ours.and_then(LockResult::spread)),
+        interval(best.and_then(LockResult::spread)),
         of(ours, &|it| it.cpu_ns_per_op.map_or_else(|| "-".into(), duration)),
         number(cell.cpu_per_op_ratio),
         switches(ours),

@@ -1,6 +1,6 @@
 //! The results of a comparison for people.
 
-use super::document::{CellResult, CompareDocument};
+use super::document::{CellResult, CompareDocument, LockResult};
 use super::figures::{interval, number};
 use super::{real_use, rw_section};
 use crate::commands::compare::cells::{CellKind, CompareCell, MATRIX};
@@ -13,6 +13,9 @@ use lockwright_cells::subject::FLOOR;
 use lockwright_report::{
     Column, Sheet, digits, duration, hanging, plural, provenance, rate, warned, wrapped,
 };
+
+/// The meaning of the column *spread*.
+pub(super) const SPREAD: &str = "the slowest and the fastest repetition, divided by the median";
 
 /// Everything, with units.
 pub fn text(document: &CompareDocument) -> String {
@@ -35,12 +38,13 @@ pub fn text(document: &CompareDocument) -> String {
         false => String::new(),
     };
     let mut text = wrapped(&format!(
-        "{} against peers on {}{}, {} CPUs\n{effort}: {} runs for throughput and {} for waits{of_rw}{of_real_use}, seed \
-         {}{}",
+        "{} against peers on {}{}, {} CPUs{}\n{effort}: {} runs for throughput and {} for \
+         waits{of_rw}{of_real_use}, seed {}{}",
         our_locks(document).join(", "),
         if document.on.is_simulated() { "simulated " } else { "" },
         document.on.machine(),
         document.on.cpus(),
+        document.foreign_load_percent.map_or_else(String::new, used_by_others),
         document.runs,
         document.wait_runs,
         document.seed,
@@ -79,6 +83,11 @@ pub fn text(document: &CompareDocument) -> String {
         text = text + "\n" + &rw_section::text(document, section);
     }
     text + "\n" + &conclusion(document) + &warned(&document.warnings)
+}
+
+/// The part of the machine that others had meanwhile.
+fn used_by_others(percent: f64) -> String {
+    format!(", of which other processes used {percent:.1} %")
 }
 
 /// What the numbers show: the goals; simulated, where the numbers come from.
@@ -193,7 +202,7 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
             let lock = name.and_then(|name| cell.lock(name));
             lock.map_or_else(|| "-".into(), |lock| rate(lock.ops_per_s))
         };
-        let our = cell.lock(cell.ours);
+        let (our, best) = (cell.lock(cell.ours), cell.best_peer.and_then(|name| cell.lock(name)));
         let wait = |ns: Option<u64>| ns.map_or_else(|| "-".into(), |ns| duration(ns as f64));
         vec![
             cell.name.into(),
@@ -203,9 +212,11 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
             throughput(cell.best_peer),
             number(cell.ratio),
             interval(cell.ratio_ci95),
-            number(cell.cpu_ratio),
+            number(cell.cpu_per_op_ratio),
+            interval(our.and_then(LockResult::spread)),
+            interval(best.and_then(LockResult::spread)),
             number(our.and_then(|lock| lock.min_max)),
-            number(cell.best_peer.and_then(|name| cell.lock(name)?.min_max)),
+            number(best.and_then(|lock| lock.min_max)),
             wait(our.and_then(|lock| lock.wait_p999_ns)),
             wait(our.and_then(|lock| lock.wait_max_ns)),
         ]
@@ -224,7 +235,10 @@ fn contended(cells: &[&CellResult], has_legend: bool) -> String {
             ))
             .first(),
         Column::number("95 %").means(legend("confidence interval of the ratio")),
-        Column::number("CPU time").means(legend("per run, ours divided by the best peer")),
+        Column::number("CPU/op")
+            .means(legend("CPU time for an operation, ours divided by the best peer's")),
+        Column::number("spread").means(legend(SPREAD)),
+        Column::number("of peer").means(legend("the same of the best peer")),
         Column::number("min/max").means(legend(
             "operations of our slowest thread divided by those of the fastest; 1 is fair",
         )),
