@@ -9,12 +9,12 @@
 //! waits.
 //!
 //! ```text
-//!   63   62        50 49        37 36   35   34   33       13 12         0
-//! +-----+------------+------------+-------+-----+-----------+------------+
-//! |awake|   newer    |   older    | epoch |moved|   group   |  permits   |   state; threads sleep on its lower half
-//! +-----+------------+------------+-------+-----+-----------+------------+
-//! |      the mutex of the first waiter, 0 if there was none      |several|   mutex
-//! +--------------------------------------------------------------+-------+
+//!   63   62        50 49        37 36   34 33       13 12         0
+//! +-----+------------+------------+-------+-----------+------------+
+//! |awake|   newer    |   older    | epoch |   group   |  permits   |   state; threads sleep on its lower half
+//! +-----+------------+------------+-------+-----------+----+-------+
+//! |     the mutex of the first waiter, 0 if there was none |several|   mutex
+//! +--------------------------------------------------------+-------+
 //! ```
 //!
 //! | state | what it says | moved by |
@@ -23,7 +23,6 @@
 //! | newer | the same of the next group, *group* + 1; 0 if *older* is | as *older* |
 //! | permits | how many notified waiters of the older group did not see it yet; without meaning if *older* is 0 | one more: a notification. One less: a waiter that takes one, and returns |
 //! | group | the number of the older group | by 1: a waiter that comes when no thread waits; what makes *older* 0 while *newer* is not, and makes the newer group the older one |
-//! | moved | a notification of all has moved sleepers, which may still sleep for the mutex. Only a hint: a waiter that did not sleep says in the mutex that others do | set by it; cleared by a waiter that is alone with its mutex |
 //! | epoch | the lowest bits of the process life in which it was used last | the first use in a forked child, see below |
 //! | awake | one waiter of the older group looks at the state for a moment before it sleeps | set by that waiter; cleared by it before it sleeps, by a notification for it, and when its group ends |
 //! | several | waiters may have different mutexes | set by a waiter that has another mutex than the first, for ever |
@@ -41,7 +40,8 @@
 //! A notification of one is for the thread that looks for it, if there is one: that costs no system call. Every 256th
 //! one is for a thread that sleeps, because the one that looks may have lost its CPU. A notification of all wakes one
 //! sleeper and moves the rest: only one of them can own the mutex. Each of these, when it takes the mutex, says there
-//! that others sleep, so its release wakes the next.
+//! that others sleep, so its release wakes the next. A waiter that the kernel has not woken says nothing of the kind:
+//! it may find threads that were woken and have no CPU yet, and its release would ask the kernel for no reason.
 //!
 //! Most notifications come from the owner of the mutex. A thread that is woken then finds the mutex held and sleeps
 //! again. So a notification of one leaves the address of the sleeper in the mark of the mutex, and asks the kernel if
@@ -65,8 +65,9 @@
 //! 6. The kernel moves sleepers only if the lower half of the state is what the notification of all has made it. A
 //!    waiter that comes changes the group. So none is moved that was not notified, and all that are moved have the
 //!    mutex that the condition variable names.
-//! 7. The thread that a moving notification wakes is awake after the move, so it takes the mutex and says that others
-//!    sleep, or sleeps for it and says so.
+//! 7. While a moved thread sleeps, a thread that the kernel has woken for the same mutex is awake, sleeps for the mutex
+//!    and says so, or owns it and says that others sleep: the one that the moving notification woke, or one that a
+//!    release woke later. A thread that sleeps and is not counted may be the one that the notification woke.
 //! 8. While *awake* is set, the waiter that set it, or one that set it later, is about to clear it or to see that its
 //!    group is over. So a notification for it need not wake a thread.
 //! 9. While *several* is not set, all waiters that are counted have the mutex that the condition variable names.
@@ -79,7 +80,7 @@
 //!
 //! *Fork.* Threads of the parent that waited do not exist in a child. The first thread that uses the condition variable
 //! there sees another epoch and begins with two groups further on and no waiters. A thread that forks in a signal
-//! handler, and goes on with its wait in the child, returns then. Lives of a process that are 4 forks apart look alike.
+//! handler, and goes on with its wait in the child, returns then. Lives of a process that are 8 forks apart look alike.
 //!
 //! *Overflow.* A group has room for 8,191 waiters. A thread that finds no room in both is not counted; its wait ends by
 //! itself after 10 ms. The number of a group wraps after 2^21 groups. A waiter of a group that is over, and that does
@@ -100,8 +101,8 @@ use crate::qspinlock::Succession;
 use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use state::{
-    AWAKE, EPOCH, EPOCHS, GROUPS, MOVED, NEWER, OLDER, OLDERS, PERMIT, PERMITS, Verdict,
-    all_notified, group_of, joined, next_group, one_notified, settled, verdict, waiters,
+    AWAKE, EPOCH, EPOCHS, GROUPS, NEWER, OLDER, OLDERS, PERMIT, PERMITS, Verdict, all_notified,
+    group_of, joined, next_group, one_notified, settled, verdict, waiters,
 };
 
 /// The mark *several* in the name of the mutex.
@@ -204,10 +205,9 @@ impl<P: ParkPlatform> CondvarWait<P> {
         self.was_woken = true;
     }
 
-    /// Returns the end of the wait with this state.
-    fn ended(&self, is_notified: bool, state: u64) -> CondvarWake {
-        let is_of_many = self.was_woken || state & MOVED != 0;
-        let how = if is_of_many { WokenHow::OfMany } else { WokenHow::Alone };
+    /// Returns the end of the wait.
+    fn ended(&self, is_notified: bool) -> CondvarWake {
+        let how = if self.was_woken { WokenHow::OfMany } else { WokenHow::Alone };
         CondvarWake { is_notified, how }
     }
 
@@ -249,7 +249,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
         let mut waiting = self.begin_wait(mutex, deadline_ns);
         // SAFETY: the caller holds `mutex`.
         unsafe { mutex.unlock() };
-        self.look(&waiting);
+        self.look(&mut waiting);
         let woken = self.sleep(&mut waiting, mutex.state(), deadline_ns);
         waiting.take_again(mutex, woken);
         woken.is_notified
@@ -265,25 +265,23 @@ impl<P: ParkPlatform> RawCondvar<P> {
         deadline_ns: Option<u64>,
     ) -> CondvarWait<P> {
         let mark = Mark::<P>::of(mutex.state());
-        let is_alone = !mark.has_waiters();
         let counted = mark.count_waiter();
         let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
         let may_look = deadline_ns.is_none_or(has_time);
         self.name_mutex(core::ptr::from_ref(mutex.state()).cast_mut().cast());
-        let (group, is_awake) = self.begin(may_look, is_alone);
+        let (group, is_awake) = self.begin(may_look);
         let was_woken = false;
         CondvarWait { group, expected: 0, is_awake, was_woken, gave_up: None, mark, counted }
     }
 
     /// Counts the caller, which owns the mutex. Returns its group, and `true` if it is to look for a notification
-    /// awake. `is_alone` says that no other thread waits with this mutex.
-    fn begin(&self, may_look: bool, is_alone: bool) -> (Option<u32>, bool) {
+    /// awake.
+    fn begin(&self, may_look: bool) -> (Option<u32>, bool) {
         let may_look = self.is_lucky() && may_look && P::usable_cpus() > 1;
         let mut seen = self.load_in_this_process();
         loop {
             let looks = may_look && (seen & AWAKE == 0 || seen & OLDERS == 0);
             let Some((next, group)) = joined(seen, looks) else { return (None, false) };
-            let next = if is_alone { next & !MOVED } else { next };
             // ordering: Release; N5. N2 is carried on. On failure Relaxed: only a hint, re-checked.
             match self.state.compare_exchange(seen, next, Release, Relaxed) {
                 Ok(_) => return (Some(group), looks && next & AWAKE != 0),
@@ -371,7 +369,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
 
     /// Returns how the wait of the caller has ended, if it has.
     pub fn woken(&self, waiting: &mut CondvarWait<P>) -> Option<CondvarWake> {
-        let Some(group) = waiting.group else { return Some(waiting.ended(true, 0)) };
+        let Some(group) = waiting.group else { return Some(waiting.ended(true)) };
         loop {
             // ordering: Acquire; N2.
             let seen = self.state.load(Acquire);
@@ -381,18 +379,18 @@ impl<P: ParkPlatform> RawCondvar<P> {
                     return None;
                 }
                 Verdict::MayTake => {}
-                Verdict::Notified => return Some(waiting.ended(true, seen)),
+                Verdict::Notified => return Some(waiting.ended(true)),
             }
             // ordering: Acquire; N2, which is carried on. On failure Relaxed: looked at again.
             if self.state.compare_exchange(seen, seen - PERMIT, Acquire, Relaxed).is_ok() {
-                return Some(waiting.ended(true, seen));
+                return Some(waiting.ended(true));
             }
         }
     }
 
     /// Looks for a notification for a moment, if the caller is to do so. Sleeps for a moment if the caller is not
     /// counted.
-    pub fn look(&self, waiting: &CondvarWait<P>) {
+    pub fn look(&self, waiting: &mut CondvarWait<P>) {
         match waiting.group {
             Some(group) if waiting.is_awake => self.look_for_notification(group),
             Some(_) => {}
@@ -400,7 +398,9 @@ impl<P: ParkPlatform> RawCondvar<P> {
                 let until_ns = P::now_ns().saturating_add(UNCOUNTED_NS);
                 // ordering: Relaxed; nothing is read through it.
                 let expected = self.state.load(Relaxed) as u32;
-                P::futex_wait_low(UNCOUNTED_KIND, &self.state, expected, None, Some(until_ns));
+                if P::futex_wait_low(UNCOUNTED_KIND, &self.state, expected, None, Some(until_ns)) {
+                    waiting.was_woken();
+                }
             }
         }
     }
@@ -458,7 +458,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             // ordering: Relaxed; N2 and N5 are carried on. On failure Relaxed: only a hint, re-checked.
             if self.state.compare_exchange(seen, next, Relaxed, Relaxed).is_ok() {
                 P::count(Event::mutex_timeout);
-                return waiting.ended(false, seen);
+                return waiting.ended(false);
             }
         }
     }

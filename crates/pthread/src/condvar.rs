@@ -63,7 +63,7 @@ pub unsafe extern "C" fn lw_wait_begin(
     // SAFETY: the caller's mutex.
     let lock = unsafe { &*mutex };
     let has_gate = !lock.is_held_once();
-    let waiting = if has_gate {
+    let mut waiting = if has_gate {
         let gate = gate(condvar);
         gate.lock();
         let mut waiting = of.begin_wait(gate, None);
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn lw_wait_begin(
         let error = unsafe { lw_mutex_unlock(mutex) };
         if error != 0 {
             lock.end_wait_in_glibc();
-            of.look(&waiting);
+            of.look(&mut waiting);
             let woken = of.give_up(&mut waiting);
             // SAFETY: taken above.
             unsafe { gate.unlock() };
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn lw_wait_begin(
         unsafe { lock.raw().unlock() };
         waiting
     };
-    of.look(&waiting);
+    of.look(&mut waiting);
     let (address, expected, kinds) = (of.address().cast(), waiting.expected(), waiting.kinds());
     let begun =
         ThreadWait { address, expected, kinds, has_gate, condvar, mutex, waiting, woken: None };

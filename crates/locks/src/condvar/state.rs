@@ -3,9 +3,8 @@
 pub(super) const PERMIT: u64 = 1;
 pub(super) const PERMITS: u64 = GROUP - PERMIT;
 pub(super) const GROUP: u64 = 1 << 13;
-pub(super) const GROUPS: u64 = MOVED - GROUP;
-pub(super) const MOVED: u64 = 1 << 34;
-pub(super) const EPOCH: u64 = 1 << 35;
+pub(super) const GROUPS: u64 = EPOCH - GROUP;
+pub(super) const EPOCH: u64 = 1 << 34;
 pub(super) const EPOCHS: u64 = OLDER - EPOCH;
 pub(super) const OLDER: u64 = 1 << 37;
 pub(super) const OLDERS: u64 = NEWER - OLDER;
@@ -69,8 +68,7 @@ pub(super) fn one_notified(state: u64, is_looked_for: bool) -> u64 {
 }
 
 pub(super) fn all_notified(state: u64) -> u64 {
-    let moves = if waiters(state) > 1 { MOVED } else { 0 };
-    let next = state & !(OLDERS | NEWERS | AWAKE) | moves;
+    let next = state & !(OLDERS | NEWERS | AWAKE);
     if state & NEWERS == 0 { next + PERMIT } else { next_group(next & !PERMITS) }
 }
 
