@@ -103,8 +103,8 @@ bugs! {
                 wake_late::<P>(address);
             }
             self.state.load(Relaxed);",
-            change "mutex/mod.rs": "mark.count_calm();"
-                => r"mark.count_calm();
+            change "mutex/mod.rs": "mark.end_release();"
+                => r"mark.end_release();
             self.state.load(Relaxed);",
             change "semaphore.rs": r"match self.add(permits) {
             Some(is_added) => is_added,

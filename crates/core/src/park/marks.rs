@@ -190,6 +190,23 @@ pub struct Counted {
     epoch: u64,
 }
 
+/// What a look at a mark has found.
+#[derive(Clone, Copy)]
+pub struct MarkLook(u64);
+
+impl MarkLook {
+    /// Returns `true` if a release may be a store, after which the mark has to be looked at once more.
+    #[inline(always)]
+    pub fn is_quiet(self) -> bool {
+        self.0 == QUIET
+    }
+    /// Returns `true` if sleepers or waiters are counted, or were before this process was forked.
+    #[inline(always)]
+    pub fn is_counted(self) -> bool {
+        self.0 & COUNTS != 0
+    }
+}
+
 impl<P: MarkPlatform> Mark<P> {
     /// Returns the mark of the lock with this word.
     #[inline(always)]
@@ -214,11 +231,11 @@ impl<P: MarkPlatform> Mark<P> {
         self.at == other.at
     }
 
-    /// Returns `true` if a release may be a store, after which the mark has to be looked at once more.
+    /// Looks at the mark, before a release.
     #[inline(always)]
-    pub fn is_quiet(self) -> bool {
-        // ordering: Relaxed; only a hint, re-checked in `is_quiet_still`.
-        self.word().load(Relaxed) == QUIET
+    pub fn look(self) -> MarkLook {
+        // ordering: Relaxed; only a hint, re-checked in `is_quiet_still` and in `calm`.
+        MarkLook(self.word().load(Relaxed))
     }
     /// Looks a second time, after the releasing store. Returns `false` if that store may have overwritten what a
     /// sleeper said.
@@ -292,12 +309,6 @@ impl<P: MarkPlatform> Mark<P> {
         counts > mine.map(|counted| counted.one).sum()
     }
 
-    /// Returns `true` if waiters are counted. Only the owner of the lock may ask.
-    pub fn has_waiters(self) -> bool {
-        // ordering: Relaxed; as in `has_others`.
-        Self::counts(self.word().load(Relaxed)) >= WAITER
-    }
-
     /// Leaves it to the next release to wake these sleepers. Wakes the sleepers that were left before.
     pub fn leave(self, sleepers: NotifiedSleepers<P>) {
         self.leave_name(sleepers.name());
@@ -359,19 +370,16 @@ impl<P: MarkPlatform> Mark<P> {
         self.state().misses.store(misses, Relaxed);
     }
 
-    /// Counts a release by exchange that found no thread to wake. After some of these the mark becomes quiet. So a
-    /// process whose locks are hardly used never asks for heavy barriers: that takes milliseconds in a process with
-    /// threads.
-    #[inline(always)]
-    pub fn count_calm(self) {
-        if P::has_heavy_barrier() {
-            self.count_look();
-        }
-    }
+    /// Wakes a sleeper that was left here, after a release by exchange. If there is none, counts the release as one
+    /// that found no thread to wake. After some of these the mark becomes quiet. So a process whose locks are hardly
+    /// used never asks for heavy barriers: that takes milliseconds in a process with threads.
+    #[cold]
     #[inline(never)]
-    fn count_look(self) {
-        // ordering: Relaxed; only a hint, re-checked in `calm`.
-        if Self::counts(self.word().load(Relaxed)) != 0 {
+    pub fn end_release(self) {
+        if self.has_left_after_exchange() {
+            return self.wake_left();
+        }
+        if !P::has_heavy_barrier() {
             return;
         }
         let looks = &self.state().calm;

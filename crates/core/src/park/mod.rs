@@ -8,7 +8,7 @@ mod waiter;
 
 pub use bucket::{Bucket, BucketGuard};
 pub use granting::{LaterWakes, Served, Waiters};
-pub use marks::{Counted, Mark, MarkPlatform, MarkState, NotifiedSleepers, WaiterKind};
+pub use marks::{Counted, Mark, MarkLook, MarkPlatform, MarkState, NotifiedSleepers, WaiterKind};
 pub use waiter::{HoldMode, LockMode, Place, Waiter, waiter};
 
 use crate::platform::{Atomic, AtomicInt, SleepStorage};

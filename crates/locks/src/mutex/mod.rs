@@ -5,7 +5,7 @@ mod spin;
 mod wait;
 
 use crate::events::Event;
-use crate::park::{Mark, MarkPlatform};
+use crate::park::{Mark, MarkLook, MarkPlatform};
 use crate::platform::{
     Atomic, AtomicInt, Cells, ConstCells, ConstZeroed, Zeroed, barrier_before_look,
 };
@@ -100,7 +100,8 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     unsafe fn unlock(&self) {
         let address = &raw const self.state;
         let mark = Mark::<P>::of(address);
-        if mark.is_quiet() {
+        let look = mark.look();
+        if look.is_quiet() {
             // held -> free, whatever else it says
             // ordering: Release; F1.
             self.state.store(0, Release);
@@ -108,7 +109,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
                 wake_late::<P>(address);
             }
         } else {
-            self.unlock_restless(mark);
+            self.unlock_restless(mark, look);
         }
     }
     fn is_locked(&self) -> bool {
@@ -296,23 +297,26 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 
     /// Releases the lock where a thread may sleep.
-    fn unlock_restless(&self, mark: Mark<P>) {
+    #[inline(always)]
+    fn unlock_restless(&self, mark: Mark<P>, look: MarkLook) {
+        // held -> free
+        // ordering: Release; F1. On failure Relaxed: the failure value is not used.
+        if self.state.compare_exchange(HELD, 0, Release, Relaxed).is_err() {
+            return self.unlock_and_wake(mark);
+        }
+        // The lock may no longer exist.
+        if mark.has_left_after_exchange() || !look.is_counted() {
+            mark.end_release();
+        }
+    }
+    /// Releases the lock, whose word says more than that it is held.
+    #[cold]
+    #[inline(never)]
+    fn unlock_and_wake(&self, mark: Mark<P>) {
         let address = &raw const self.state;
         let said = self.release(0).unwrap_or_default() & !HELD;
         // The lock may no longer exist.
-        let has_left = mark.has_left_after_exchange();
-        if has_left || said != 0 {
-            Self::wake_after_exchange(address, mark, has_left, said);
-        } else {
-            mark.count_calm();
-        }
-    }
-    #[cold]
-    #[inline(never)]
-    fn wake_after_exchange(address: *const P::U32, mark: Mark<P>, has_left: bool, said: u32) {
-        if has_left {
-            mark.wake_left();
-        }
+        mark.wake_left_after_exchange();
         if said != 0 {
             Self::wake(address, mark, said);
         }
