@@ -20,7 +20,7 @@ bugs! {
         what: "A thread that saw the lock in HQ mode reads the number of the use and does not look at the word again. The metadata belong to another lock meanwhile, and it joins that one's waiters.",
         source: "HQ, posting of November 2025: the word is read before and after the number",
         edits: [
-            change "hq/queue.rs": "HqWord::from_bits(self.word.load(Relaxed)).mode() == Mode::Hq" => "true",
+            change "hq/queue.rs": "HqWord::from_bits(self.word.load(Acquire)).mode() == Mode::Hq" => "true",
         ],
     }
     "112" EndOverwritten in HQ, seen EXPLORED {

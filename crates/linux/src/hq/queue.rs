@@ -238,8 +238,8 @@ impl<P: HqPlatform> HqSpinlock<P> {
                 Mode::Queued => return None,
                 Mode::Hq => {
                     let number = metadata.entry.number();
-                    // ordering: Relaxed; after the load of the number, H8.
-                    if HqWord::from_bits(self.word.load(Relaxed)).mode() == Mode::Hq {
+                    // ordering: Acquire; H5.
+                    if HqWord::from_bits(self.word.load(Acquire)).mode() == Mode::Hq {
                         return Some(number);
                     }
                 }
