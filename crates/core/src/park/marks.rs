@@ -23,9 +23,8 @@
 //! and needs no barrier: a thread that owns the mutex later sees the count.
 //!
 //! Counts cannot overflow: Linux has at most 2^22 threads. A thread that a parent process counted does not exist in a
-//! forked child. The epoch tells this: if it is not the epoch of the process, nothing is counted. It has the lowest 16
-//! bits of the platform's epoch. So two lives of a process that are 65,536 forks apart look alike, and then a count is
-//! too high.
+//! forked child: if the epoch is not that of the process, nothing is counted. It has the lowest 16 bits of the
+//! platform's epoch. Two lives that are 65,536 forks apart look alike, and then a count is too high.
 //!
 //! A notification of a condition variable may leave the address of a sleeper at the mark of its mutex, with the kind of
 //! sleepers that it means. The next release of a lock with this mark takes it and wakes the sleeper, or all of that
@@ -230,15 +229,13 @@ impl<P: MarkPlatform> Mark<P> {
     pub fn is_shared_with(self, other: Self) -> bool {
         self.at == other.at
     }
-
     /// Looks at the mark, before a release.
     #[inline(always)]
     pub fn look(self) -> MarkLook {
         // ordering: Relaxed; only a hint, re-checked in `is_quiet_still` and in `calm`.
         MarkLook(self.word().load(Relaxed))
     }
-    /// Looks a second time, after the releasing store. Returns `false` if that store may have overwritten what a
-    /// sleeper said.
+    /// Looks again, after the releasing store. Returns `false` if that may have overwritten what a sleeper said.
     #[inline(always)]
     pub fn is_quiet_still(self) -> bool {
         // ordering: light barrier; M1.
@@ -340,14 +337,11 @@ impl<P: MarkPlatform> Mark<P> {
             self.wake_left();
         }
     }
-
-    /// Returns `true` for one of `WAKES_FOR_OLDEST` wake-ups: it is for the thread that has slept longest, even if
-    /// another thread was woken before.
+    /// Returns `true` for one of `WAKES_FOR_OLDEST` wake-ups, which is for the thread that has slept longest.
     pub fn is_turn_of_oldest(self) -> bool {
         Self::count_turn(&self.state().wakes) % WAKES_FOR_OLDEST == 0
     }
-    /// Returns `true` for one of `LOOKED_FOR_BEFORE_SLEEPERS` notifications that could go to a waiter which is awake:
-    /// it is for a sleeper.
+    /// Returns `true` for one of `LOOKED_FOR_BEFORE_SLEEPERS` notifications of an awake waiter: it is for a sleeper.
     pub fn is_turn_of_sleepers(self) -> bool {
         Self::count_turn(&self.state().looked_for) % LOOKED_FOR_BEFORE_SLEEPERS == 0
     }
@@ -358,7 +352,6 @@ impl<P: MarkPlatform> Mark<P> {
         counter.store(count, Relaxed);
         count
     }
-
     /// Returns the number of misses that was set last for a condition variable with this mark.
     pub fn misses(self) -> u32 {
         // ordering: Relaxed; nothing is read through it.
@@ -369,7 +362,6 @@ impl<P: MarkPlatform> Mark<P> {
         // ordering: Relaxed; nothing is read through it, and misses may be missed.
         self.state().misses.store(misses, Relaxed);
     }
-
     /// Wakes a sleeper that was left here, after a release by exchange. If there is none, counts the release as one
     /// that found no thread to wake. After some of these the mark becomes quiet. So a process whose locks are hardly
     /// used never asks for heavy barriers: that takes milliseconds in a process with threads.
