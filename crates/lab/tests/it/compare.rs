@@ -1,6 +1,8 @@
 //! `compare`: the shape of what comes out. What it means is tested where it is computed.
 
 use super::{files_in, has_fields, json, lockwright, lockwright_in, stderr, stdout};
+use lockwright_report::digits;
+use std::path::Path;
 
 /// Two cells with two threads at most, two peers, and no time.
 const TINY: &str = "compare --cell pair,cs1-t2 --peer std,parking_lot --runs 2 --secs 0.02 --quiet";
@@ -71,13 +73,13 @@ fn a_goal_is_judged_only_if_all_that_it_is_about_was_measured() {
 #[test]
 fn people_get_a_table_and_files_are_complete() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let line =
-        "compare --cell cs1-t2 --peer std --runs 2 --secs 0.01 --json out.json --csv out.csv";
+    let line = "compare --cell cs1-t2 --peer std --runs 2 --secs 0.1 --json out.json --csv out.csv";
     let output = lockwright_in(directory.path(), line);
     assert!(output.status.success(), "{}", stderr(&output));
     for words in ["best peer", "geometric mean", "goal", "other goals are about cells"] {
         assert!(stdout(&output).contains(words), "no `{words}` in {}", stdout(&output));
     }
+    says_what_else_decides(&stdout(&output), &directory.path().join("out.json"));
     let said = stderr(&output);
     assert!(
         said.contains("mutex against std in 1 cell") && said.contains("cs1-t2: mutex "),
@@ -88,6 +90,29 @@ fn people_get_a_table_and_files_are_complete() {
     assert_eq!(files, ["out.csv", "out.json"]);
     let csv = std::fs::read_to_string(directory.path().join("out.csv")).expect("it was written");
     assert_eq!(csv.lines().count(), 3, "a header, ours and a peer: {csv}");
+}
+
+/// The table has the CPU time of an operation and the spread of the repetitions, and the head of the report what other
+/// processes used, as the document has them.
+fn says_what_else_decides(text: &str, document: &Path) {
+    let document = std::fs::read_to_string(document).expect("it was written");
+    let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
+    let cell = &document["cells"][0];
+    let spread = |lock: &str| {
+        let lock = &cell["locks"][lock];
+        let median = lock["ops_per_s"].as_f64().expect("a rate");
+        let rates = lock["per_repetition"].as_array().expect("rates").iter();
+        let mut parts: Vec<f64> = rates.filter_map(|rate| Some(rate.as_f64()? / median)).collect();
+        parts.sort_by(f64::total_cmp);
+        format!("[{}, {}]", digits(parts[0]), digits(parts[parts.len() - 1]))
+    };
+    let cpu = digits(cell["cpu_per_op_ratio"].as_f64().expect("CPU time is known"));
+    let load = document["foreign_load_percent"].as_f64().expect("it ran for long enough");
+    let load = format!("of which other processes used {load:.1} %");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [spread("mutex"), spread("std"), cpu, "CPU/op".into(), "spread".into(), load] {
+        assert!(text.contains(&words), "no `{words}` in {text}");
+    }
 }
 
 #[test]
