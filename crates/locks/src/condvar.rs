@@ -98,7 +98,6 @@ use crate::mutex::{Between, RawMutex, SLEEPER_KIND, WOKEN_KIND, WokenHow};
 use crate::park::{Counted, Mark, NotifiedSleepers, ParkPlatform, WaiterKind};
 use crate::platform::{Atomic, AtomicInt, Bound, Cells, ConstCells, ConstZeroed, Zeroed, low_half};
 use crate::qspinlock::Succession;
-use crate::raw::RawLock;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use state::{
     AWAKE, EPOCH, EPOCHS, GROUPS, NEWER, OLDER, OLDERS, PERMIT, PERMITS, Verdict, all_notified,
@@ -248,7 +247,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
     ) -> bool {
         let mut waiting = self.begin_wait(mutex, deadline_ns);
         // SAFETY: the caller holds `mutex`.
-        unsafe { mutex.unlock() };
+        unsafe { mutex.unlock_to_sleep() };
         self.look(&mut waiting);
         let woken = self.sleep(&mut waiting, mutex.state(), deadline_ns);
         waiting.take_again(mutex, woken);

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn lw_wait_begin(
         }
         let waiting = of.begin_wait(lock.raw(), None);
         // SAFETY: the caller holds it.
-        unsafe { lock.raw().unlock() };
+        unsafe { lock.raw().unlock_to_sleep() };
         waiting
     };
     of.look(&mut waiting);

@@ -37,6 +37,14 @@ const SAID: u32 = (1 << LIFE_SHIFT) - 1;
 pub(crate) const SLEEPER_KIND: u32 = 1;
 /// The kind of a sleeper that was woken before: it is woken first.
 pub(crate) const WOKEN_KIND: u32 = 2;
+/// The kind of a thread that was woken and naps. Only a release that leaves the lock to the threads that wait wakes it.
+const NAP_KIND: u32 = 32;
+/// The half of the word of the spinners that does not name the newest one.
+const LOWER_HALF: u32 = 0xffff;
+/// The number of threads that nap, in the word of the spinners. It does not grow beyond this.
+const NAPPERS: u32 = (1 << NAPPERS_LIFE_SHIFT) - 1;
+/// The position of the lowest 6 bits of the epoch in which they nap.
+const NAPPERS_LIFE_SHIFT: u32 = 10;
 
 /// A mutex for programs. It has 8 bytes, and zero is unlocked. Its waiters spin for a moment, then sleep.
 ///
@@ -48,7 +56,7 @@ pub struct RawMutex<P: Cells, S = Fifo, B = ()> {
     /// The word on which sleepers sleep; see the module's documentation.
     state: P::U32,
     between: B,
-    /// The newest spinner of the queue, in the upper half. The lower half is 0.
+    /// The newest spinner of the queue, in the upper half, and the number of nappers.
     spinners: P::Word,
     _succession: PhantomData<fn() -> S>,
 }
@@ -119,7 +127,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawLock for RawMutex<P, S, B
     }
     fn word_is_legal(word: u32) -> bool {
         // This is the word of the spinners. The state is not a lock word of the queued spinlock's kind.
-        word & 0xffff == 0
+        word & NAPPERS != 0 || word & 0xffff == 0
     }
 }
 
@@ -186,7 +194,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         let address = &raw const self.state;
         for _ in 0..GIFTS_MAX {
             let said = self.mark_given();
-            if !Self::wake(address, mark, said) {
+            if !Self::wake(address, mark, said) && P::futex_wake_only(NAP_KIND, address, 1) == 0 {
                 // held and given -> held
                 // ordering: Relaxed; nothing is read through it.
                 self.state.fetch_and(!GIVEN, Relaxed);
@@ -296,7 +304,22 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         }
     }
 
-    /// Releases the lock where a thread may sleep.
+    /// Releases the lock for a thread that sleeps next, and so does not take it again soon. Wakes a waiter that naps.
+    ///
+    /// # Safety
+    /// The caller holds the lock.
+    pub unsafe fn unlock_to_sleep(&self) {
+        let address = &raw const self.state;
+        let has_nappers = self.nappers() > 0;
+        // SAFETY: the caller holds the lock.
+        unsafe { self.unlock() };
+        // The lock may no longer exist.
+        if has_nappers {
+            P::count(Event::mutex_wake);
+            P::futex_wake_only(NAP_KIND, address, 1);
+        }
+    }
+
     #[inline(always)]
     fn unlock_restless(&self, mark: Mark<P>, look: MarkLook) {
         // held -> free

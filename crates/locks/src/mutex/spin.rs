@@ -1,7 +1,7 @@
 //! Waiting awake: past the queue, in the queue, and at its head.
 
 use super::wait::WokenHow;
-use super::{Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, said_in};
+use super::{Between, GIVEN, HELD, KEPT, LOWER_HALF, RESERVED, RawMutex, said_in};
 use crate::events::Event;
 use crate::park::MarkPlatform;
 use crate::platform::{Atomic, Bound};
@@ -32,7 +32,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     /// it is taken.
     fn barge(&self) -> bool {
         // ordering: Relaxed; only a hint.
-        let has_queue = || self.spinners.load(Relaxed) != 0;
+        let has_queue = || self.spinners.load(Relaxed) > LOWER_HALF;
         self.compete(Patience::short(), has_queue) || !has_queue() && self.take_after_others()
     }
 
@@ -120,7 +120,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange in `try_clear_tail`.
         let mut seen = Word::from_bits(self.spinners.load(Relaxed));
         while seen.tail() == id.code() {
-            match S::try_clear_tail(&self.spinners, seen, 0, &mut turn) {
+            match S::try_clear_tail(&self.spinners, seen, seen.bits() as u16, &mut turn) {
                 Alone::Left => return,
                 Alone::Granted(grant) => return queue::make_head::<P>(grant),
                 Alone::Joined(now) => seen = now,
@@ -137,7 +137,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
         let mut bits = self.spinners.load(Relaxed);
         while Word::from_bits(bits).tail().node().is_some_and(P::is_orphaned) {
             // ordering: Relaxed; nothing is read through it: orphans published nothing here.
-            match self.spinners.compare_exchange(bits, 0, Relaxed, Relaxed) {
+            match self.spinners.compare_exchange(bits, bits & LOWER_HALF, Relaxed, Relaxed) {
                 Ok(_) => return,
                 Err(now) => bits = now,
             }

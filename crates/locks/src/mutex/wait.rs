@@ -1,18 +1,20 @@
 //! Waiting asleep.
 
 use super::{
-    Between, GIVEN, HELD, KEPT, RESERVED, RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND,
-    said_in, word_of,
+    Between, GIVEN, HELD, KEPT, LOWER_HALF, NAP_KIND, NAPPERS, NAPPERS_LIFE_SHIFT, RESERVED,
+    RawMutex, SLEEPER_KIND, SLEEPERS, WOKEN, WOKEN_KIND, said_in, word_of,
 };
 use crate::events::Event;
 use crate::park::{Counted, Mark, MarkPlatform};
 use crate::platform::{Atomic, AtomicInt};
 use crate::qspinlock::Succession;
-use crate::queue::Patience;
+use crate::queue::{Patience, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The time that a woken thread competes before it reserves the lock.
+/// The time after which a woken thread that does not nap reserves the lock.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
+/// The length of the nap of a woken thread, for each thread that naps. Then it reserves the lock.
+const NAP_NS: u64 = 250_000;
 
 /// A way in which a waiter was woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +51,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
             as_waiter,
             as_sleeper: None,
             woken,
-            since_ns: None,
+            overdue_ns: None,
         };
         let is_ours = waiter.wait(deadline_ns);
         if let Some(counted) = waiter.as_sleeper {
@@ -63,6 +65,40 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     }
 }
 
+impl<P: MarkPlatform, S, B> RawMutex<P, S, B> {
+    /// Returns the number of nappers that a word of the spinners says. Threads that a fork left behind do not count.
+    fn nappers_in(bits: u32) -> u32 {
+        let life = P::epoch() << NAPPERS_LIFE_SHIFT & LOWER_HALF;
+        if bits & LOWER_HALF & !NAPPERS == life { bits & NAPPERS } else { 0 }
+    }
+    /// Returns the number of threads that nap. It is a hint.
+    pub(super) fn nappers(&self) -> u32 {
+        // ordering: Relaxed; only a hint.
+        Self::nappers_in(self.spinners.load(Relaxed))
+    }
+    fn set_nappers(&self, next: impl Fn(u32) -> u32) -> u32 {
+        // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
+        let mut seen = self.spinners.load(Relaxed);
+        loop {
+            let nappers = next(Self::nappers_in(seen)).min(NAPPERS);
+            let life = if nappers == 0 { 0 } else { P::epoch() << NAPPERS_LIFE_SHIFT };
+            let said = seen & !LOWER_HALF | life & LOWER_HALF | nappers;
+            // ordering: Relaxed; nothing is read through it. On failure Relaxed: only a hint, re-checked.
+            match self.spinners.compare_exchange(seen, said, Relaxed, Relaxed) {
+                Ok(_) => return nappers,
+                Err(now) => seen = now,
+            }
+        }
+    }
+    /// Counts the caller as a napper. Returns the number of nappers.
+    fn count_napper(&self) -> u32 {
+        self.set_nappers(|nappers| nappers + 1)
+    }
+    fn discount_napper(&self) {
+        self.set_nappers(|nappers| nappers.saturating_sub(1));
+    }
+}
+
 /// A thread that sleeps for a mutex, or is about to.
 struct SleepingWaiter<'a, P: MarkPlatform, S, B> {
     mutex: &'a RawMutex<P, S, B>,
@@ -70,8 +106,8 @@ struct SleepingWaiter<'a, P: MarkPlatform, S, B> {
     as_waiter: Option<Counted>,
     as_sleeper: Option<Counted>,
     woken: WokenHow,
-    /// The time at which it was first woken.
-    since_ns: Option<u64>,
+    /// The time from which on it reserves the lock, once that is known.
+    overdue_ns: Option<u64>,
 }
 
 impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> {
@@ -88,11 +124,19 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
                 self.as_sleeper = Some(self.mark.count_sleeper());
             }
+            if self.naps() && !self.is_overdue() {
+                self.nap(deadline_ns);
+                continue;
+            }
+            let is_overdue = self.is_overdue();
+            if is_overdue {
+                self.count_as_woken();
+            }
             let (bit, kind) = match self.woken {
                 WokenHow::No => (SLEEPERS, SLEEPER_KIND),
                 WokenHow::OfMany | WokenHow::Alone => (WOKEN, WOKEN_KIND),
             };
-            let reserves = if self.is_overdue() { RESERVED } else { 0 };
+            let reserves = if is_overdue { RESERVED } else { 0 };
             let Some(seen) = self.announce(bit | reserves) else { continue };
             P::count(Event::mutex_sleep);
             let is_woken = P::futex_wait_as(kind, &self.mutex.state, seen, deadline_ns);
@@ -139,10 +183,19 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         if self.woken == WokenHow::No {
             return self.take();
         }
-        self.since_ns.get_or_insert_with(P::now_ns);
-        let mut patience = Patience::<P>::short();
+        let is_first = self.overdue_ns.is_none();
+        if P::must_not_spin() {
+            self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(UNFAIR_NS));
+        }
+        let mut patience = if is_first { Patience::<P>::long() } else { Patience::short() };
+        let may_take = |seen| self.may_take(said_in::<P>(seen));
+        let mut waits = || {
+            let state = &self.mutex.state;
+            // ordering: Relaxed; only a hint, re-checked in `take`.
+            state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause()).is_ok()
+        };
         while !self.take() {
-            if patience.pause() {
+            if !waits() {
                 return false;
             }
         }
@@ -162,8 +215,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         // free, reserved, given or not -> held, and reserved if another thread did that
         // ordering: Acquire; F1. On failure Relaxed: the failure value is not used.
         let is_taken = state.compare_exchange(seen, held, Acquire, Relaxed).is_ok();
-        let says_so = is_taken && self.woken == WokenHow::OfMany;
-        if says_so && self.mark.has_others([self.as_waiter, self.as_sleeper]) {
+        if is_taken && self.leaves_others() {
             // held -> held, and a thread sleeps
             // ordering: Relaxed; nothing is read through it.
             state.fetch_or(SLEEPERS, Relaxed);
@@ -171,9 +223,58 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         is_taken
     }
 
-    /// Returns `true` if the caller was woken so long ago that no thread may overtake it from now on.
+    /// Sleeps until the caller may take the lock or is overdue, and does not say so in the lock, so that no release
+    /// wakes the caller. Where the owner takes the lock again and again, each release would, and the caller would find
+    /// it held each time. An overdue caller reserves the lock.
+    fn nap(&mut self, deadline_ns: Option<u64>) {
+        let nappers = u64::from(self.mutex.count_napper());
+        let nap_ns = UNFAIR_NS.min(nappers * NAP_NS);
+        let overdue_ns = *self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(nap_ns));
+        if self.leaves_others() && self.announce(SLEEPERS).is_some() {
+            self.woken = WokenHow::Alone;
+        }
+        let left_ns = deadline_ns.map_or(u64::MAX, P::ns_until);
+        let until_ns = overdue_ns.min(P::now_ns().saturating_add(left_ns));
+        while !P::is_over(until_ns) {
+            // held -> held. It reads the newest value, so the wait compares with the word as it is.
+            // ordering: Relaxed; nothing is read through it.
+            let seen = self.mutex.state.fetch_or(0, Relaxed);
+            let is_over = self.may_take(said_in::<P>(seen));
+            if is_over {
+                break;
+            }
+            if P::futex_wait_as(NAP_KIND, &self.mutex.state, seen, Some(until_ns)) {
+                self.count_as_woken();
+                break;
+            }
+        }
+        self.mutex.discount_napper();
+        if self.is_overdue() {
+            self.count_as_woken();
+            self.announce(RESERVED);
+        }
+    }
+
+    fn count_as_woken(&mut self) {
+        if self.woken == WokenHow::No {
+            self.woken = WokenHow::Alone;
+        }
+    }
+
+    /// Returns `true` if the caller naps before it sleeps: a wake-up was futile, or others nap.
+    fn naps(&self) -> bool {
+        let has_cause = || self.woken != WokenHow::No || self.mutex.nappers() > 0;
+        !P::must_not_spin() && (self.overdue_ns.is_some() || has_cause())
+    }
+
+    /// Returns `true` if others may sleep that no other thread speaks for.
+    fn leaves_others(&self) -> bool {
+        self.woken == WokenHow::OfMany && self.mark.has_others([self.as_waiter, self.as_sleeper])
+    }
+
+    /// Returns `true` if no thread may overtake the caller from now on that was not woken before.
     fn is_overdue(&self) -> bool {
-        self.since_ns.is_some_and(|since_ns| P::now_ns().saturating_sub(since_ns) >= UNFAIR_NS)
+        self.overdue_ns.is_some_and(P::is_over)
     }
 
     /// Passes on what the caller was woken for, and ends its reservation.

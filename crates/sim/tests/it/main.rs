@@ -11,6 +11,7 @@ mod locks;
 mod machines;
 mod memory;
 mod model;
+mod naps;
 mod preemption;
 mod priorities;
 mod programs;
