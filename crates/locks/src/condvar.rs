@@ -66,8 +66,8 @@
 //!    waiter that comes changes the group. So none is moved that was not notified, and all that are moved have the
 //!    mutex that the condition variable names.
 //! 7. While a moved thread sleeps, a thread that the kernel has woken for the same mutex is awake, sleeps for the mutex
-//!    and says so, or owns it and says that others sleep: the one that the moving notification woke, or one that a
-//!    release woke later. A thread that sleeps and is not counted may be the one that the notification woke.
+//!    and says so, or says that others sleep and owns it or naps: the one that the moving notification woke, or one
+//!    that a release woke later. A thread that sleeps and is not counted may be the one that the notification woke.
 //! 8. While *awake* is set, the waiter that set it, or one that set it later, is about to clear it or to see that its
 //!    group is over. So a notification for it need not wake a thread.
 //! 9. While *several* is not set, all waiters that are counted have the mutex that the condition variable names.

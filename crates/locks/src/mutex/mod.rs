@@ -152,7 +152,7 @@ fn word_of<P: MarkPlatform>(said: u32) -> u32 {
 #[cold]
 fn wake_late<P: MarkPlatform>(address: *const P::U32) {
     P::count(Event::mutex_wake);
-    P::futex_wake(address, 1);
+    P::futex_wake_only(!NAP_KIND, address, 1);
 }
 
 impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {

@@ -124,13 +124,15 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             if self.as_sleeper.is_none_or(Mark::<P>::is_lost) {
                 self.as_sleeper = Some(self.mark.count_sleeper());
             }
-            if self.naps() && !self.is_overdue() {
-                self.nap(deadline_ns);
+            if self.naps() && !self.is_overdue() && self.nap(deadline_ns) {
                 continue;
             }
             let is_overdue = self.is_overdue();
             if is_overdue {
                 self.count_as_woken();
+            }
+            if self.woken != WokenHow::No {
+                self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(UNFAIR_NS));
             }
             let (bit, kind) = match self.woken {
                 WokenHow::No => (SLEEPERS, SLEEPER_KIND),
@@ -184,18 +186,13 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             return self.take();
         }
         let is_first = self.overdue_ns.is_none();
-        if P::must_not_spin() {
-            self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(UNFAIR_NS));
-        }
         let mut patience = if is_first { Patience::<P>::long() } else { Patience::short() };
+        let state = &self.mutex.state;
         let may_take = |seen| self.may_take(said_in::<P>(seen));
-        let mut waits = || {
-            let state = &self.mutex.state;
-            // ordering: Relaxed; only a hint, re-checked in `take`.
-            state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause()).is_ok()
-        };
         while !self.take() {
-            if !waits() {
+            // ordering: Relaxed; only a hint, re-checked in `take`.
+            let seen = state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause());
+            if seen.is_err() || patience.pause() {
                 return false;
             }
         }
@@ -225,34 +222,57 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
 
     /// Sleeps until the caller may take the lock or is overdue, and does not say so in the lock, so that no release
     /// wakes the caller. Where the owner takes the lock again and again, each release would, and the caller would find
-    /// it held each time. An overdue caller reserves the lock.
-    fn nap(&mut self, deadline_ns: Option<u64>) {
+    /// it held each time. An overdue caller reserves the lock. Returns `false` if the owner is about to give the lock
+    /// to a woken waiter, which may be the caller: then a release has to wake it.
+    fn nap(&mut self, deadline_ns: Option<u64>) -> bool {
         let nappers = u64::from(self.mutex.count_napper());
         let nap_ns = UNFAIR_NS.min(nappers * NAP_NS);
         let overdue_ns = *self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(nap_ns));
-        if self.leaves_others() && self.announce(SLEEPERS).is_some() {
-            self.woken = WokenHow::Alone;
-        }
         let left_ns = deadline_ns.map_or(u64::MAX, P::ns_until);
         let until_ns = overdue_ns.min(P::now_ns().saturating_add(left_ns));
-        while !P::is_over(until_ns) {
-            // held -> held. It reads the newest value, so the wait compares with the word as it is.
-            // ordering: Relaxed; nothing is read through it.
-            let seen = self.mutex.state.fetch_or(0, Relaxed);
-            let is_over = self.may_take(said_in::<P>(seen));
-            if is_over {
-                break;
-            }
-            if P::futex_wait_as(NAP_KIND, &self.mutex.state, seen, Some(until_ns)) {
-                self.count_as_woken();
-                break;
-            }
-        }
+        let is_given = self.passes_on() && self.sleep_unsaid(until_ns);
         self.mutex.discount_napper();
+        if is_given {
+            return false;
+        }
         if self.is_overdue() {
             self.count_as_woken();
             self.announce(RESERVED);
         }
+        true
+    }
+
+    /// Says that others sleep, if no other thread does. Then no thread relies on the caller. Returns `false` if the
+    /// caller may take the lock instead.
+    fn passes_on(&mut self) -> bool {
+        if self.leaves_others() {
+            if self.announce(SLEEPERS).is_none() {
+                return false;
+            }
+            self.woken = WokenHow::Alone;
+        }
+        true
+    }
+
+    /// Sleeps as a napper. Returns `true` if the owner is about to give the lock to a woken waiter.
+    fn sleep_unsaid(&mut self, until_ns: u64) -> bool {
+        while !P::is_over(until_ns) {
+            // held -> held. It reads the newest value, so the wait compares with the word as it is.
+            // ordering: Relaxed; nothing is read through it.
+            let seen = self.mutex.state.fetch_or(0, Relaxed);
+            let said = said_in::<P>(seen);
+            if self.may_take(said) {
+                return false;
+            }
+            if self.woken != WokenHow::No && said & GIVEN != 0 {
+                return true;
+            }
+            if P::futex_wait_as(NAP_KIND, &self.mutex.state, seen, Some(until_ns)) {
+                self.count_as_woken();
+                return false;
+            }
+        }
+        false
     }
 
     fn count_as_woken(&mut self) {
