@@ -67,7 +67,7 @@ bugs! {
     "19" RobbedSleepsUnannounced in HYBRID_OR_MUTEX, seen ASLEEP {
         what: "The head of the queue was woken, lost the lock to a thief, and sleeps again without saying so in the lock word. The thief sees no sleeper when it releases the lock.",
         source: "musl stdio lock, 2018 (c21f75072751, 0db393d3a77b)",
-        shown_by: [("mutex", "condvar")],
+        shown_by: [("mutex", "mutex-fair")],
         edits: [
             change "mutex/wait.rs": "(WOKEN, WOKEN_KIND)" => "(0, WOKEN_KIND)",
             change "qspinlock/pv/wait.rs": "word.load(Relaxed) as u8 == word::SLOW"

@@ -46,6 +46,8 @@ pub fn arguments<'a>(lock: &'a str, client: &'a str) -> Vec<&'a str> {
         "neighbours" => ("8", "2", "20000"),
         // A thread has to give up between two steps of another.
         "condvar-left-to-waiter" => ("3", "1", "100000"),
+        // Two notifications have to be left to one release.
+        "condvar-promise" => ("4", "6", "10000"),
         _ => (threads, rounds, "10000"),
     };
     let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
