@@ -297,7 +297,7 @@ impl<P: MarkPlatform> Mark<P> {
         }
     }
     /// Returns `true` if sleepers or waiters other than `me`, the caller, are counted. Only the owner of the lock may
-    /// ask.
+    /// ask, or a woken waiter.
     pub fn has_others(self, me: [Option<Counted>; 2]) -> bool {
         // ordering: Relaxed; the threads that it asks about sleep, so a woken caller sees their count by law S9, or
         // they owned the lock when they were counted.

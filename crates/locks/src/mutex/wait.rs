@@ -11,7 +11,7 @@ use crate::qspinlock::Succession;
 use crate::queue::{Patience, UNTIL_OVER};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The time after which a woken thread that does not nap reserves the lock.
+/// The longest nap of a woken thread. One that does not nap reserves the lock after this time.
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 /// The length of the nap of a woken thread, for each thread that naps. Then it reserves the lock.
 const NAP_NS: u64 = 250_000;
