@@ -169,7 +169,7 @@ unsafe impl Barriers for Native {
     fn may_use_heavy_barrier() -> bool {
         // ordering: Relaxed; nothing is read through it.
         let since_ns = || Self::now_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
-        let usual_ns = || HEAVY_BARRIER_APART_NS_PER_CPU * (u64::from(Self::idle_cpus()) + 1);
+        let usual_ns = || HEAVY_BARRIER_APART_NS_PER_CPU * u64::from(Self::usable_cpus());
         let apart_ns = || Self::tunable(Tunable::heavy_barrier_apart_ns).unwrap_or_else(usual_ns);
         // ordering: Relaxed; nothing is read through it.
         let is_refused = || IS_REFUSED.load(Ordering::Relaxed);

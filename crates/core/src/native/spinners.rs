@@ -34,6 +34,13 @@ impl Spinners {
         self.0.fetch_update(Relaxed, Relaxed, one_more).is_ok()
     }
 
+    /// Returns the number of places that are taken.
+    pub(super) fn taken(&self) -> u32 {
+        // ordering: Relaxed; only a hint.
+        let word = self.0.load(Relaxed);
+        if word >> 32 == u64::from(fork::epoch()) { word as u32 } else { 0 }
+    }
+
     /// Gives a place back.
     pub(super) fn end(&self) {
         // If a signal handler forked in between, the child may have nothing to give back.
@@ -104,10 +111,12 @@ mod tests {
         let (begin, end) = (|places_max| spinners.begin(places_max), || spinners.end());
         assert!(!begin(0));
         assert!(begin(2) && begin(2) && !begin(2));
+        assert_eq!(spinners.taken(), 2);
         end();
         assert!(begin(2) && !begin(2));
         // As a forked child would find them.
         spinners.0.store((u64::from(fork::epoch()) + 1) << 32 | 2, Relaxed);
+        assert_eq!(spinners.taken(), 0);
         assert!(begin(1) && !begin(1));
         end();
         end();

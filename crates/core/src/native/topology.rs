@@ -112,12 +112,12 @@ impl SchedulerHints for Native {
         // ordering: Relaxed; only a hint.
         ALLOWED_CPUS.load(Relaxed).min(QUOTA.load(Relaxed)).max(1)
     }
-    /// Returns the number of all CPUs except the caller's, which is an upper bound.
+    /// Returns the number of all CPUs except the caller's and those of spinners, which is an upper bound.
     fn idle_cpus() -> u32 {
-        Self::usable_cpus() - 1
+        (Self::usable_cpus() - 1).saturating_sub(SPINNERS.taken())
     }
     fn begin_spinning() -> bool {
-        SPINNERS.begin(Self::idle_cpus())
+        SPINNERS.begin(Self::usable_cpus() - 1)
     }
     fn end_spinning() {
         SPINNERS.end();

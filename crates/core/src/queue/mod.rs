@@ -149,7 +149,7 @@ enum Kind {
 
 impl<P: QueuePlatform + SchedulerHints> Patience<P> {
     fn new(kind: Kind, pauses: u32) -> Self {
-        let of_thread = P::must_not_spin().then_some(0);
+        let of_thread = (P::must_not_spin() || P::usable_cpus() == 1).then_some(0);
         let left = of_thread.or_else(|| P::tunable(Tunable::spin_pauses)).unwrap_or(u64::MAX);
         Self { pauses, left, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
     }

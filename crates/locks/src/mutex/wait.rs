@@ -15,6 +15,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 /// The length of the nap of a woken thread, for each thread that naps. Then it reserves the lock.
 const NAP_NS: u64 = 250_000;
+/// With that many idle CPUs a woken thread does not nap: hardly any thread sleeps there, because they spin. But a mark
+/// needs time to become quiet, for each CPU, and naps follow each other sooner than that.
+const MANY_CPUS: u32 = 32;
 
 /// A way in which a waiter was woken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -180,7 +183,8 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         said & HELD == 0 && !is_for_others
     }
 
-    /// Tries to take the lock: for a moment if the caller was woken, otherwise once. Returns `true` if it did.
+    /// Tries to take the lock: for a moment if the caller was woken, and once more after the thread has run that it may
+    /// have preempted. Otherwise once. Returns `true` if it did.
     fn compete(&mut self) -> bool {
         if self.woken == WokenHow::No {
             return self.take();
@@ -193,7 +197,8 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             // ordering: Relaxed; only a hint, re-checked in `take`.
             let seen = state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause());
             if seen.is_err() || patience.pause() {
-                return false;
+                P::yield_cpu();
+                return self.take();
             }
         }
         true
@@ -284,7 +289,8 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
     /// Returns `true` if the caller naps before it sleeps: a wake-up was futile, or others nap.
     fn naps(&self) -> bool {
         let has_cause = || self.woken != WokenHow::No || self.mutex.nappers() > 0;
-        !P::must_not_spin() && (self.overdue_ns.is_some() || has_cause())
+        let is_asked = self.overdue_ns.is_some() || has_cause();
+        is_asked && !P::must_not_spin() && P::idle_cpus() < MANY_CPUS
     }
 
     /// Returns `true` if others may sleep that no other thread speaks for.
