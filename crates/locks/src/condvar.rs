@@ -46,7 +46,9 @@
 //! Most notifications come from the owner of the mutex. A thread that is woken then finds the mutex held and sleeps
 //! again. So a notification of one leaves the address of the sleeper in the mark of the mutex, and asks the kernel if
 //! the mutex is free. If it is not, the next release of the mutex wakes the sleeper. If it is free, no release may
-//! come, and the notification takes the address back and wakes the sleeper itself.
+//! come, and the notification takes the address back and wakes the sleeper itself. On a single CPU the notification
+//! wakes the sleeper at once: with a second system call, the notifier would always be the one that has run longer, and
+//! the sleeper would preempt it at each notification.
 //!
 //! # Invariants
 //!
@@ -125,6 +127,9 @@ const LATE: u32 = 4;
 const LOSS: u32 = 16;
 /// The time that a waiter looks: twice what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
+/// The time that it looks when it has taken so many misses away: longer than a notifier needs that was asleep itself.
+/// Where two threads notify each other, both have to look for either to gain.
+const PROBE_NS: u64 = 60_000;
 /// A notification that comes after this time is late: the CPU would have had less to do with a sleep. Where threads
 /// share the CPUs, the other threads need it.
 const SOON_NS: u64 = 5_000;
@@ -407,14 +412,16 @@ impl<P: ParkPlatform> RawCondvar<P> {
     fn look_for_notification(&self, group: u32) {
         let is_over = |state| state & AWAKE == 0 || group_of(state) != group;
         let start_ns = P::now_ns();
-        let bound = Bound::nanoseconds(AWAKE_NS);
+        let mark = Mark::<P>::of(&self.state);
+        let misses = mark.misses();
+        let is_probe = misses == UNLUCKY;
+        let bound = Bound::nanoseconds(if is_probe { PROBE_NS } else { AWAKE_NS });
         // ordering: Relaxed; only a hint, re-checked in `woken`.
         let looked = self.state.cond_load_bounded(Relaxed, bound, is_over, || false);
         let is_soon = P::now_ns().saturating_sub(start_ns) < SOON_NS;
-        let mark = Mark::<P>::of(&self.state);
-        let misses = mark.misses();
         let next_misses = match (looked.is_ok(), is_soon) {
             (true, true) => misses.saturating_sub(GAIN),
+            (true, false) if is_probe => misses - LATE,
             _ if misses >= UNLUCKY => MISSES_MAX,
             (true, false) => misses + LATE,
             (false, _) => misses + LOSS,
@@ -510,7 +517,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             // The waiter that looks is notified, and no other waiter of its group may sleep and was notified.
             _ if count == 1 && is_looked_for && !(ends_group && seen & PERMITS != 0) => {}
             Some(mutex) if count > 1 => self.move_waiters(next as u32, mutex),
-            Some(mutex) if !P::has_forked() => Self::leave(sleepers, mutex),
+            Some(mutex) if P::usable_cpus() > 1 && !P::has_forked() => Self::leave(sleepers, mutex),
             _ if count > 1 => Self::wake_all(address),
             _ => sleepers.wake(),
         }

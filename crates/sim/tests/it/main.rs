@@ -12,6 +12,7 @@ mod machines;
 mod memory;
 mod model;
 mod naps;
+mod notified;
 mod preemption;
 mod priorities;
 mod programs;
