@@ -421,8 +421,8 @@ impl<P: ParkPlatform> RawCondvar<P> {
         let is_soon = P::now_ns().saturating_sub(start_ns) < SOON_NS;
         let next_misses = match (looked.is_ok(), is_soon) {
             (true, true) => misses.saturating_sub(GAIN),
-            (true, false) if is_probe => misses - LATE,
-            _ if misses >= UNLUCKY => MISSES_MAX,
+            (true, false) if is_probe => UNLUCKY - 1,
+            _ if misses >= UNLUCKY - 1 => MISSES_MAX,
             (true, false) => misses + LATE,
             (false, _) => misses + LOSS,
         };

@@ -197,6 +197,9 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             // ordering: Relaxed; only a hint, re-checked in `take`.
             let seen = state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause());
             if seen.is_err() || patience.pause() {
+                if P::usable_cpus() > 1 {
+                    return false;
+                }
                 P::yield_cpu();
                 return self.take();
             }
