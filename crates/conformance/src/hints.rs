@@ -9,6 +9,7 @@ pub fn hints_answer<P: ParkPlatform, T: Threads>(threads: &T) {
     alone(threads, (), |()| {
         // Whatever they say; nothing may rely on it.
         let (_, _, _) = (P::is_urgent(), P::need_resched(), P::idle_cpus());
+        let _ = P::has_single_cpu();
         if P::begin_spinning() {
             P::end_spinning();
         }

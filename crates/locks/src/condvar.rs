@@ -47,8 +47,8 @@
 //! again. So a notification of one leaves the address of the sleeper in the mark of the mutex, and asks the kernel if
 //! the mutex is free. If it is not, the next release of the mutex wakes the sleeper. If it is free, no release may
 //! come, and the notification takes the address back and wakes the sleeper itself. On a single CPU the notification
-//! wakes the sleeper at once: with a second system call, the notifier would always be the one that has run longer, and
-//! the sleeper would preempt it at each notification.
+//! wakes the sleeper at once. If it asked first, a notifier would always have used more of the CPU than its waiter, and
+//! the scheduler would let the waiter preempt it at each notification.
 //!
 //! # Invariants
 //!
@@ -125,10 +125,11 @@ const GAIN: u32 = 8;
 const LATE: u32 = 4;
 /// ... and the number added if none comes while the waiter looks.
 const LOSS: u32 = 16;
-/// The time that a waiter looks: twice what it costs to put a thread to sleep and to wake it.
+/// The time that a waiter usually looks: twice what it costs to put a thread to sleep and to wake it.
 const AWAKE_NS: u64 = 20_000;
-/// The time that it looks when it has taken so many misses away: longer than a notifier needs that was asleep itself.
-/// Where two threads notify each other, both have to look for either to gain.
+/// The time that a waiter looks if the number of misses is [`UNLUCKY`]: longer than a notifier that sleeps needs to
+/// wake up. Two threads that notify each other gain nothing by a look unless both look. If the notification comes late,
+/// the next look decides.
 const PROBE_NS: u64 = 60_000;
 /// A notification that comes after this time is late: the CPU would have had less to do with a sleep. Where threads
 /// share the CPUs, the other threads need it.
@@ -270,7 +271,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
     ) -> CondvarWait<P> {
         let mark = Mark::<P>::of(mutex.state());
         let counted = mark.count_waiter();
-        let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(AWAKE_NS);
+        let has_time = |deadline_ns| deadline_ns > P::now_ns().saturating_add(PROBE_NS);
         let may_look = deadline_ns.is_none_or(has_time);
         self.name_mutex(core::ptr::from_ref(mutex.state()).cast_mut().cast());
         let (group, is_awake) = self.begin(may_look);
@@ -517,7 +518,7 @@ impl<P: ParkPlatform> RawCondvar<P> {
             // The waiter that looks is notified, and no other waiter of its group may sleep and was notified.
             _ if count == 1 && is_looked_for && !(ends_group && seen & PERMITS != 0) => {}
             Some(mutex) if count > 1 => self.move_waiters(next as u32, mutex),
-            Some(mutex) if P::usable_cpus() > 1 && !P::has_forked() => Self::leave(sleepers, mutex),
+            Some(mutex) if !P::has_single_cpu() && !P::has_forked() => Self::leave(sleepers, mutex),
             _ if count > 1 => Self::wake_all(address),
             _ => sleepers.wake(),
         }

@@ -112,7 +112,15 @@ impl SchedulerHints for Native {
         // ordering: Relaxed; only a hint.
         ALLOWED_CPUS.load(Relaxed).min(QUOTA.load(Relaxed)).max(1)
     }
-    /// Returns the number of all CPUs except the caller's and those of spinners, which is an upper bound.
+    /// Uses the affinity only: a quota of one CPU lets two threads run at the same time, for half of the time. The
+    /// answer is `false` under Miri, which runs each thread as if it had a CPU.
+    fn has_single_cpu() -> bool {
+        ensure_read();
+        allow(cpu::this_cpu() as usize);
+        // ordering: Relaxed; only a hint.
+        !cfg!(miri) && ALLOWED_CPUS.load(Relaxed) <= 1
+    }
+    /// Returns the number of all CPUs except the caller's and one for each spinner. Threads that compute do not count.
     fn idle_cpus() -> u32 {
         (Self::usable_cpus() - 1).saturating_sub(SPINNERS.taken())
     }

@@ -226,8 +226,13 @@ pub trait SchedulerHints: QueueNodes + ThreadNumbers {
     fn is_thread_running(thread: u64) -> bool;
     /// Returns `true` if the caller should give up its CPU soon.
     fn need_resched() -> bool;
-    /// Returns the number of CPUs that this process may use.
+    /// Returns the number of CPUs that this process may use, or the CPU time that it may use, in CPUs.
     fn usable_cpus() -> u32;
+    /// Returns `true` if the threads of this process run one at a time. Then a thread that waits awake keeps the thread
+    /// that it waits for from running.
+    fn has_single_cpu() -> bool {
+        Self::usable_cpus() == 1
+    }
     /// Returns the number of CPUs that this process may use and that are probably idle.
     fn idle_cpus() -> u32;
     /// Asks for a place in which the caller may spin and wait for another thread. Returns `true` if it got one. There

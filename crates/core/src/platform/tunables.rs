@@ -83,7 +83,7 @@ tunables! {
     rwlock_long_ns: u64::MAX / 2,
     /// Maximum number of pause instructions that a thread spins before it sleeps, in the locks whose waiters sleep.
     /// With 0 a thread looks once and does not spin, which checkers use. Default: as many as take the time of
-    /// putting a thread to sleep and waking it.
+    /// putting a thread to sleep and waking it. On a single CPU no thread spins.
     spin_pauses: u32::MAX as u64,
 }
 

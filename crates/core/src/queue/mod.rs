@@ -124,7 +124,8 @@ const PAUSES_MAX: u32 = 1 << 10;
 /// A look after every pause, until the caller's pause says that it is over.
 pub const UNTIL_OVER: Bound = Bound::until_stopped(1);
 
-/// The back-off of one thread. Its pauses double until they are long, and then it spins for some time.
+/// The back-off of one thread. Its pauses double until they are long, and then it spins for some time. On a single CPU,
+/// and for a thread with a real-time policy, it is over at once.
 pub struct Patience<P: QueuePlatform + SchedulerHints> {
     pauses: u32,
     /// The number of pauses that are left, no matter how long they take.
@@ -149,8 +150,8 @@ enum Kind {
 
 impl<P: QueuePlatform + SchedulerHints> Patience<P> {
     fn new(kind: Kind, pauses: u32) -> Self {
-        let of_thread = (P::must_not_spin() || P::usable_cpus() == 1).then_some(0);
-        let left = of_thread.or_else(|| P::tunable(Tunable::spin_pauses)).unwrap_or(u64::MAX);
+        let none = (P::must_not_spin() || P::has_single_cpu()).then_some(0);
+        let left = none.or_else(|| P::tunable(Tunable::spin_pauses)).unwrap_or(u64::MAX);
         Self { pauses, left, kind, paused_ns: None, until_ns: None, _platform: PhantomData }
     }
     /// Returns a back-off of a few pauses, some microseconds in all.

@@ -75,8 +75,15 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> RawMutex<P, S, B> {
     fn take_abandoned(&self) -> bool {
         let is_used = |seen| said_in::<P>(seen) & (HELD | KEPT) != RESERVED;
         let bound = Bound::nanoseconds(RESERVED_NS);
+        // On a single CPU the thread that made it cannot run before the caller yields.
+        let pause = || {
+            if P::has_single_cpu() {
+                P::yield_cpu();
+            }
+            false
+        };
         // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
-        let Err(seen) = self.state.cond_load_bounded(Relaxed, bound, is_used, || false) else {
+        let Err(seen) = self.state.cond_load_bounded(Relaxed, bound, is_used, pause) else {
             return false;
         };
         let held = said_in::<P>(seen) & !RESERVED | HELD;

@@ -15,8 +15,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 pub(super) const UNFAIR_NS: u64 = 4_000_000;
 /// The length of the nap of a woken thread, for each thread that naps. Then it reserves the lock.
 const NAP_NS: u64 = 250_000;
-/// With that many idle CPUs a woken thread does not nap: hardly any thread sleeps there, because they spin. But a mark
-/// needs time to become quiet, for each CPU, and naps follow each other sooner than that.
+/// With that many idle CPUs a woken thread does not nap. Hardly any thread sleeps there, because they spin. But a mark
+/// that counts nappers is not quiet, so each release would be an exchange.
 const MANY_CPUS: u32 = 32;
 
 /// A way in which a waiter was woken.
@@ -183,8 +183,8 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         said & HELD == 0 && !is_for_others
     }
 
-    /// Tries to take the lock: for a moment if the caller was woken, and once more after the thread has run that it may
-    /// have preempted. Otherwise once. Returns `true` if it did.
+    /// Tries to take the lock: for a moment if the caller was woken, otherwise once. On a single CPU it yields to the
+    /// thread that it may have preempted, and tries again. Returns `true` if it did.
     fn compete(&mut self) -> bool {
         if self.woken == WokenHow::No {
             return self.take();
@@ -197,7 +197,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             // ordering: Relaxed; only a hint, re-checked in `take`.
             let seen = state.cond_load_bounded(Relaxed, UNTIL_OVER, may_take, || patience.pause());
             if seen.is_err() || patience.pause() {
-                if P::usable_cpus() > 1 {
+                if !P::has_single_cpu() || P::must_not_spin() {
                     return false;
                 }
                 P::yield_cpu();
@@ -235,9 +235,10 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
     fn nap(&mut self, deadline_ns: Option<u64>) -> bool {
         let nappers = u64::from(self.mutex.count_napper());
         let nap_ns = UNFAIR_NS.min(nappers * NAP_NS);
-        let overdue_ns = *self.overdue_ns.get_or_insert_with(|| P::now_ns().saturating_add(nap_ns));
-        let left_ns = deadline_ns.map_or(u64::MAX, P::ns_until);
-        let until_ns = overdue_ns.min(P::now_ns().saturating_add(left_ns));
+        let now_ns = P::now_ns();
+        let overdue_ns = *self.overdue_ns.get_or_insert_with(|| now_ns.saturating_add(nap_ns));
+        let left_ns = deadline_ns.map_or(u64::MAX, P::ns_until).min(nap_ns);
+        let until_ns = overdue_ns.min(now_ns.saturating_add(left_ns));
         let is_given = self.passes_on() && self.sleep_unsaid(until_ns);
         self.mutex.discount_napper();
         if is_given {
@@ -275,6 +276,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
             if self.woken != WokenHow::No && said & GIVEN != 0 {
                 return true;
             }
+            P::count(Event::mutex_sleep);
             if P::futex_wait_as(NAP_KIND, &self.mutex.state, seen, Some(until_ns)) {
                 self.count_as_woken();
                 return false;
@@ -289,7 +291,7 @@ impl<P: MarkPlatform, S: Succession<P>, B: Between> SleepingWaiter<'_, P, S, B> 
         }
     }
 
-    /// Returns `true` if the caller naps before it sleeps: a wake-up was futile, or others nap.
+    /// Returns `true` if the caller naps before it sleeps: a wake-up was futile, or others nap, and CPUs are scarce.
     fn naps(&self) -> bool {
         let has_cause = || self.woken != WokenHow::No || self.mutex.nappers() > 0;
         let is_asked = self.overdue_ns.is_some() || has_cause();
