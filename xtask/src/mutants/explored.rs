@@ -51,8 +51,10 @@ pub fn arguments<'a>(lock: &'a str, client: &'a str) -> Vec<&'a str> {
         _ => (threads, rounds, "10000"),
     };
     let of = ["explore", "--lock", lock, "--client", client, "--threads", threads];
-    // With more than two NUMA nodes, so that a queue is not at an end of the list.
-    let on: &[_] = if locks::HQ.contains(&lock) { &["--on", "x5-4"] } else { &[] };
+    // With more than two NUMA nodes, so that a queue is not at an end of the list. With many idle CPUs, so that a woken
+    // waiter sleeps in place of a nap: then its deadline passes while it relies on the owner.
+    let is_large = locks::HQ.contains(&lock) || client == "mutex-timed";
+    let on: &[_] = if is_large { &["--on", "x5-4"] } else { &[] };
     [&of[..], on, &["--rounds", rounds, "--schedules", schedules, "--json", "-"]].concat()
 }
 
