@@ -30,8 +30,7 @@ pub struct Request {
 ///
 /// - Not those of lockwright-c and lockwright-pthread: each of their tests first compiles and installs a library, which
 ///   can take minutes, and then runs programs, which are processes of their own already.
-/// - Not those of lockwright-cells: most are simulated.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 8] = [
     "crates/core/src/lib.rs",
     "crates/linux/src/lib.rs",
     "crates/locks/src/lib.rs",
@@ -39,8 +38,8 @@ const PROGRAMS: [&str; 9] = [
     "crates/clients/src/lib.rs",
     "crates/clients/tests/clients.rs",
     "crates/clients/tests/native.rs",
-    "crates/peers/src/lib.rs",
-    "crates/workloads/src/lib.rs",
+    
+    "crates/measure/src/lib.rs",
 ];
 
 /// Those that run with another number of queue nodes, and the variable by which they learn it.

@@ -1,11 +1,11 @@
 //! The machines, and which of them `--on` means.
 
 use crate::options::MachineArgs;
-use lockwright_cells::cell::{LabMachine, On, Settings, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::native::{ForeignLoad, NativeMachine};
-use lockwright_cells::simulated::SimulatedMachine;
-use lockwright_report::Progress;
+use lockwright_measure::cell::{LabMachine, On, Settings, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::native::{ForeignLoad, NativeMachine};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_sheets::Progress;
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
 
@@ -153,7 +153,7 @@ pub fn open_simulated(on: &str, settings: Settings) -> Result<SimulatedMachine, 
     if is_path && !Path::new(on).exists() {
         return Err(Error::usage(format!(
             "there is no file {on}: write one with `lockwright machines show x5-4 > {}`",
-            lockwright_report::quoted(on)
+            lockwright_sheets::quoted(on)
         )));
     }
     let opened = match is_path {

@@ -13,9 +13,9 @@ mod thread_counts;
 
 use clap::FromArgMatches;
 use cli::Cli;
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
-use lockwright_report::{complain, end_progress};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_sheets::{complain, end_progress};
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
 //! A machine that exists for the tests of everything above it.
 
 use lockwright_catalog::registry::LockClass;
-use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
-use lockwright_cells::stats::Histogram;
-use lockwright_cells::subject::Subject;
+use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, On, Purpose, Workload};
+use lockwright_measure::stats::Histogram;
+use lockwright_measure::subject::Subject;
 use std::sync::Mutex;
 
 /// Two CPUs, every lock, results made up, and a list of what ran.

@@ -1,7 +1,7 @@
 //! What a command comes to.
 
-use lockwright_cells::cell::Measurement;
-use lockwright_cells::interrupt;
+use lockwright_measure::cell::Measurement;
+use lockwright_measure::interrupt;
 use std::process::ExitCode;
 
 /// What the checkers of a run saw, as a sentence.

@@ -6,10 +6,10 @@
 use crate::machines::NATIVE;
 use crate::options::{MachineArgs, typed};
 use clap::ValueEnum;
-use lockwright_cells::cell::{CellSpec, Purpose, Workload};
-use lockwright_cells::native::locks::readers_share;
-use lockwright_cells::stress::Stress;
-use lockwright_report::quoted;
+use lockwright_measure::cell::{CellSpec, Purpose, Workload};
+use lockwright_measure::native::locks::readers_share;
+use lockwright_measure::stress::Stress;
+use lockwright_sheets::quoted;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
 /// The line that tells how to repeat `spec` on the machine of `machine`, if that is simulated.
@@ -113,8 +113,8 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
     use crate::options;
-    use lockwright_cells::cell::ReaderOrder;
-    use lockwright_cells::subject::{FLOORS, Subject, SubjectOrigin};
+    use lockwright_measure::cell::ReaderOrder;
+    use lockwright_measure::subject::{FLOORS, Subject, SubjectOrigin};
 
     const SPEC: CellSpec = CellSpec {
         lock: Subject { row: &FLOORS[0], origin: SubjectOrigin::Floor },

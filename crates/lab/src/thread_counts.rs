@@ -2,8 +2,8 @@
 //! of a guest.
 
 use crate::options::MachineArgs;
-use lockwright_cells::cell::{LabMachine, Workload};
-use lockwright_cells::error::Error;
+use lockwright_measure::cell::{LabMachine, Workload};
+use lockwright_measure::error::Error;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Who runs: a number of threads, or a guest with a number of vCPUs.
@@ -181,8 +181,8 @@ mod tests {
     use super::*;
     use crate::mock::MockMachine;
     use crate::options;
-    use lockwright_cells::cell::Settings;
-    use lockwright_cells::simulated::SimulatedMachine;
+    use lockwright_measure::cell::Settings;
+    use lockwright_measure::simulated::SimulatedMachine;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -27,9 +27,9 @@ const WRITERS: [(&str, &str); 4] = [
 ];
 
 /// What the inputs are about, and what makes them: an input that is older says nothing about it.
-const SUBJECTS: &str = "Cargo.lock crates/catalog/src crates/catalog/survivors.toml crates/cells/src crates/clients/src \
+const SUBJECTS: &str = "Cargo.lock crates/catalog/src crates/catalog/survivors.toml crates/measure/src crates/clients/src \
     crates/conformance/src crates/core/src crates/lab/src crates/linux/src crates/locks/src crates/model/src \
-    crates/report/src crates/sim/examples crates/sim/src xtask/src/mutants";
+    crates/sheets/src crates/sim/examples crates/sim/src xtask/src/mutants";
 
 /// Writes the document from what the checkers wrote down. Runs those whose results are missing or older than what
 /// they check, or all if `is_fresh`. Returns true if all is found that should be, and the page says so.

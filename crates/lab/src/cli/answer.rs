@@ -1,7 +1,7 @@
 //! Answers instead of a command: help, the version, or what is wrong with the arguments.
 
 use clap::error::{ContextKind, ErrorKind};
-use lockwright_cells::error::Error;
+use lockwright_measure::error::Error;
 use lockwright_sim::machine::Machine;
 use std::io::Write;
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use crate::commands::{
     torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
-use lockwright_cells::error::Error;
+use lockwright_measure::error::Error;
 use lockwright_core::native;
 use lockwright_core::tunables::Tunable;
-use lockwright_report::{DocumentArgs, print};
+use lockwright_sheets::{DocumentArgs, print};
 use std::process::ExitCode;
 
 /// Locks from the Linux kernel for programs on Linux: measure, torture and simulate them

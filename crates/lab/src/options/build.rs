@@ -2,8 +2,8 @@
 
 use super::values::{between, nanoseconds, whole};
 use clap::Args;
-use lockwright_cells::error::Error;
-use lockwright_workloads::kbuild::{BuildParams, LOCKS_MAX};
+use lockwright_measure::error::Error;
+use lockwright_measure::workload::kbuild::{BuildParams, LOCKS_MAX};
 use std::time::Duration;
 
 /// What a build is made of, unless something else is asked for: an operation every few microseconds,
@@ -175,7 +175,7 @@ pub fn typed(knobs: &BuildParams) -> String {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use lockwright_report::setting;
+    use lockwright_sheets::setting;
 
     #[test]
     fn what_is_not_given_keeps_its_default() {

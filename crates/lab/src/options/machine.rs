@@ -3,7 +3,7 @@
 use super::values::{between, count, name, nanoseconds, one_of, whole};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use lockwright_cells::cell::Settings;
+use lockwright_measure::cell::Settings;
 use lockwright_core::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::ThreadPlacement;

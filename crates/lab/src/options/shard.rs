@@ -1,9 +1,9 @@
 //! Which part of the work a process does.
 
 use clap::Args;
-use lockwright_cells::error::Error;
+use lockwright_measure::error::Error;
 use lockwright_parts::Part;
-use lockwright_report::complain;
+use lockwright_sheets::complain;
 
 /// Which part of the work this process does.
 #[derive(Clone, Debug, Args)]

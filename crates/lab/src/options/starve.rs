@@ -2,11 +2,11 @@
 
 use super::machine::Switch;
 use clap::Args;
-use lockwright_cells::cell::{
+use lockwright_measure::cell::{
     LabMachine, Section, StarveParams, StarveRole, ThreadPriority, Workload,
 };
-use lockwright_cells::error::Error;
-use lockwright_cells::native::priority;
+use lockwright_measure::error::Error;
+use lockwright_measure::native::priority;
 
 /// Where the help lists them.
 pub const STARVE_HEADING: &str =

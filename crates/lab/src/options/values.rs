@@ -83,7 +83,7 @@ fn in_ns(time: Duration) -> Result<u64, String> {
 
 /// How many nested locks.
 pub fn nested(typed: &str) -> Result<usize, String> {
-    let most = lockwright_workloads::locktorture::NESTED_MAX;
+    let most = lockwright_measure::workload::locktorture::NESTED_MAX;
     let asked = if typed.trim() == "off" { Some(0) } else { typed.trim().parse().ok() };
     let refusal = || format!("write a whole number from 0 to {most}");
     asked.filter(|asked| *asked <= most).ok_or_else(refusal)

@@ -1,7 +1,7 @@
 //! `compare`: the shape of what comes out. What it means is tested where it is computed.
 
 use super::{files_in, has_fields, json, lockwright, lockwright_in, stderr, stdout};
-use lockwright_report::digits;
+use lockwright_sheets::digits;
 use std::path::Path;
 
 /// Two cells with two threads at most, two peers, and no time.

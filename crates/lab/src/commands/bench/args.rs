@@ -5,8 +5,8 @@ use crate::options::{
     count, long_hold, name, one_of, read_percent_renamed, seconds,
 };
 use clap::Args;
-use lockwright_cells::cell::{ReaderOrder, Section};
-use lockwright_report::OutputArgs;
+use lockwright_measure::cell::{ReaderOrder, Section};
+use lockwright_sheets::OutputArgs;
 
 /// Where the help lists the parameters of workloads.
 const COUNTER: &str = "Workload `counter` (a shared counter behind one lock)";
@@ -18,7 +18,7 @@ pub struct BenchArgs {
     /// Locks to run: names or patterns ('cna-*'), comma-separated; `all` (without the
     /// kernel's history), or `usual` (without the combinations of CNA and a waiting policy, either).
     /// See `lockwright locks`
-    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_measure::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: powers of two up to the CPUs]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]

@@ -2,10 +2,10 @@
 //! and ranges. They share options with `kbuild`.
 
 use crate::options::BuildArgs;
-use lockwright_cells::cell::{Section, Workload};
-use lockwright_cells::error::Error;
-use lockwright_repro::tables::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
-use lockwright_workloads::aim7;
+use lockwright_measure::cell::{Section, Workload};
+use lockwright_measure::error::Error;
+use lockwright_studies::tables::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
+use lockwright_measure::workload::aim7;
 
 /// The parameters of `handoff` and their defaults, in words.
 pub const HANDOFF: &[(&str, &str)] = &[("--section", "sleep"), ("--section-ns", "1000")];

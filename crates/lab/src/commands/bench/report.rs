@@ -8,7 +8,7 @@ mod text;
 pub use document::BenchDocument;
 
 use document::BenchResult;
-use lockwright_report::{Chart, Grid, Report, Waits, optional, to_json};
+use lockwright_sheets::{Chart, Grid, Report, Waits, optional, to_json};
 
 impl Report for BenchDocument {
     fn text(&self) -> String {

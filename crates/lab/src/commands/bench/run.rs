@@ -8,11 +8,11 @@ use crate::matrix::{self, Matrix};
 use crate::options::STARVE_THREADS;
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
-use lockwright_cells::cell::{LabMachine, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
+use lockwright_measure::cell::{LabMachine, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
 use lockwright_parts::Part;
-use lockwright_report::complain;
+use lockwright_sheets::complain;
 use std::process::ExitCode;
 use std::time::Instant;
 

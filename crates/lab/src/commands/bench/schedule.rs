@@ -2,14 +2,14 @@
 
 use crate::matrix::Matrix;
 use crate::outcome::what_broke;
-use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::fairness::FairnessWindow;
-use lockwright_cells::interrupt;
-use lockwright_cells::stats::median;
-use lockwright_cells::subject::{Asked, SubjectOrigin};
+use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::fairness::FairnessWindow;
+use lockwright_measure::interrupt;
+use lockwright_measure::stats::median;
+use lockwright_measure::subject::{Asked, SubjectOrigin};
 use lockwright_parts::Part;
-use lockwright_report::Progress;
+use lockwright_sheets::Progress;
 
 /// A benchmark to be run.
 #[derive(Clone, Debug)]

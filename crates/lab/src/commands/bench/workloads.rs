@@ -3,10 +3,10 @@
 use super::args::BenchArgs;
 use super::handoff_aim7;
 use crate::options::{LISTED, STARVE, Switch};
-use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
-use lockwright_cells::error::Error;
-use lockwright_repro::tables::SECTION_PART;
-use lockwright_workloads::locktorture::LONG_HOLD_NS;
+use lockwright_measure::cell::{LabMachine, ReaderOrder, Workload};
+use lockwright_measure::error::Error;
+use lockwright_studies::tables::SECTION_PART;
+use lockwright_measure::workload::locktorture::LONG_HOLD_NS;
 
 /// The option of a parameter, and its default.
 pub type Knob = (&'static str, &'static str);

@@ -2,7 +2,7 @@
 
 use crate::options::name;
 use clap::Args;
-use lockwright_report::{DocumentArgs, Progress};
+use lockwright_sheets::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `calibrate`.

@@ -1,7 +1,7 @@
 //! What a fit came to, in each format.
 
-use lockwright_report::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
-use lockwright_repro::calibrate::{Calibrated, FitPlan, FittedCell};
+use lockwright_sheets::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
+use lockwright_studies::calibrate::{Calibrated, FitPlan, FittedCell};
 use lockwright_sim::machine::Fit;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -142,15 +142,15 @@ fn text(plan: &FitPlan, fitted: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_repro::calibrate::{FitEffort, calibrate};
+    use lockwright_studies::calibrate::{FitEffort, calibrate};
     use lockwright_sim::machine::Machine;
 
     #[test]
     fn the_document_and_the_text_tell_the_same_residuals() {
         let plan = FitPlan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
         let machine = Machine::builtin(plan.machine).expect("it is built in");
-        let shallow = |table: &lockwright_repro::tables::SimulatedTable| {
-            lockwright_repro::tables::TableDepth {
+        let shallow = |table: &lockwright_studies::tables::SimulatedTable| {
+            lockwright_studies::tables::TableDepth {
                 units: 40,
                 starts: &table.full.starts[..1],
                 ..table.full
@@ -174,6 +174,6 @@ mod tests {
         assert!(report.text().contains(&fitted.calibration.hash));
         // Where the tests run, a page may be wider.
         let widest = report.text().lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(lockwright_report::width()), "{}", report.text());
+        assert!(widest <= Some(lockwright_sheets::width()), "{}", report.text());
     }
 }

@@ -2,9 +2,9 @@
 
 use super::args::CalibrateArgs;
 use super::report::CalibrateReport;
-use lockwright_cells::error::Error;
-use lockwright_report::{Destination, Outputs, percent, print};
-use lockwright_repro::calibrate::{FitPlan, FitStep, calibrate};
+use lockwright_measure::error::Error;
+use lockwright_sheets::{Destination, Outputs, percent, print};
+use lockwright_studies::calibrate::{FitPlan, FitStep, calibrate};
 use lockwright_sim::machine::Machine;
 use std::process::ExitCode;
 

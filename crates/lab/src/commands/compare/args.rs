@@ -9,12 +9,12 @@ use crate::matrix::window_ns;
 use crate::options::{SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
 use clap::Args;
 use lockwright_catalog::registry::LockClass;
-use lockwright_cells::cell::LabMachine;
-use lockwright_cells::error::Error;
-use lockwright_cells::native::locks::readers_share;
-use lockwright_cells::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin};
-use lockwright_peers::{Comparison, usual_peers};
-use lockwright_report::{DocumentArgs, Progress};
+use lockwright_measure::cell::LabMachine;
+use lockwright_measure::error::Error;
+use lockwright_measure::native::locks::readers_share;
+use lockwright_measure::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin};
+use lockwright_measure::peers::{Comparison, usual_peers};
+use lockwright_sheets::{DocumentArgs, Progress};
 
 /// Where the help lists how the cells are measured, and more choices of them.
 const MEASURING: &str = "Which cells, and how they are measured";

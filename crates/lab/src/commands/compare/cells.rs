@@ -1,10 +1,10 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
 use super::real_use::{REAL_USE, sleepers};
-use lockwright_cells::cell::{Needs, ReaderOrder, RealUse, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::subject::is_match;
-use lockwright_cells::suggest::nearest;
+use lockwright_measure::cell::{Needs, ReaderOrder, RealUse, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::subject::is_match;
+use lockwright_measure::suggest::nearest;
 use serde::Serialize;
 
 /// A cell of the matrix.

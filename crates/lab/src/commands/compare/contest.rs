@@ -6,10 +6,10 @@ use super::plan::ComparePlan;
 use super::score::{Contest, ContestEntry, Role};
 use super::simulated;
 use crate::outcome::what_broke;
-use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
-use lockwright_cells::interrupt;
-use lockwright_cells::native::ForeignLoad;
-use lockwright_cells::subject::Subject;
+use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
+use lockwright_measure::interrupt;
+use lockwright_measure::native::ForeignLoad;
+use lockwright_measure::subject::Subject;
 
 /// What has a turn in each repetition: a lock, a floor, or our lock with one thread.
 #[derive(Clone, Copy)]
@@ -143,7 +143,7 @@ mod tests {
     use crate::commands::compare::effort::CompareEffort;
     use crate::commands::compare::plan::Side;
     use crate::mock::MockMachine;
-    use lockwright_cells::subject::Selection;
+    use lockwright_measure::subject::Selection;
 
     fn contest(ours: &str, cell: &str) -> (Vec<(&'static str, Purpose)>, Contest) {
         let machine = MockMachine::default();

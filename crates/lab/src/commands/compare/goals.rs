@@ -3,8 +3,8 @@
 use super::cells::{CellGroup, CellKind, CompareCell, SHARES};
 use super::locks::{OURS_MIXED, OURS_READING};
 use super::score::{Contest, ContestEntry, Role, cpus};
-use lockwright_cells::cell::Measurement;
-use lockwright_cells::stats::Histogram;
+use lockwright_measure::cell::Measurement;
+use lockwright_measure::stats::Histogram;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 

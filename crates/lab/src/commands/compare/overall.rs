@@ -2,7 +2,7 @@
 
 use super::cells::CellGroup;
 use super::score::{Contest, Estimate};
-use lockwright_cells::stats::{Bootstrap, median};
+use lockwright_measure::stats::{Bootstrap, median};
 use serde::Serialize;
 
 /// All cells of a group in two numbers.

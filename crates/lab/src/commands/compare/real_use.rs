@@ -13,8 +13,8 @@
 //!   in `-both`.
 
 use super::cells::{CellKind, CompareCell};
-use lockwright_cells::cell::QueueNotify as Notify;
-use lockwright_cells::cell::{ReaderOrder, RealUse, Section, Workload};
+use lockwright_measure::cell::QueueNotify as Notify;
+use lockwright_measure::cell::{ReaderOrder, RealUse, Section, Workload};
 use std::sync::LazyLock;
 
 const fn queue(producers: u32, capacity: u32, notify: Notify) -> RealUse {

@@ -9,7 +9,7 @@ mod text;
 pub use document::CompareDocument;
 
 use document::{CellResult, LockResult};
-use lockwright_report::{Grid, Report, optional, to_json};
+use lockwright_sheets::{Grid, Report, optional, to_json};
 
 impl CompareDocument {
     /// The newest cell in a sentence.

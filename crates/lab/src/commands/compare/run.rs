@@ -5,13 +5,13 @@ use super::contest;
 use super::plan::ComparePlan;
 use super::report::CompareDocument;
 use crate::machines;
-use lockwright_cells::cell::{LabMachine, Purpose, Settings, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
-use lockwright_cells::native::NativeMachine;
-use lockwright_cells::native::locks::stalls_if_oversubscribed;
-use lockwright_cells::subject::Subject;
-use lockwright_report::{Outputs, Progress, foreign_load};
+use lockwright_measure::cell::{LabMachine, Purpose, Settings, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_measure::native::NativeMachine;
+use lockwright_measure::native::locks::stalls_if_oversubscribed;
+use lockwright_measure::subject::Subject;
+use lockwright_sheets::{Outputs, Progress, foreign_load};
 use std::process::ExitCode;
 
 /// Runs the command.

@@ -5,8 +5,8 @@ use super::cells::{CellKind, CompareCell};
 use super::locks::OURS_MIXED;
 use super::overall::geometric_mean;
 use super::score::{Contest, Estimate};
-use lockwright_cells::cell::{RealUse, Workload};
-use lockwright_cells::stats::{Bootstrap, median};
+use lockwright_measure::cell::{RealUse, Workload};
+use lockwright_measure::stats::{Bootstrap, median};
 use serde::Serialize;
 
 /// The lock in all cells with readers, and in those in which they sleep.

@@ -8,8 +8,8 @@
 use super::cells::CompareCell;
 use super::locks::Versions;
 use super::overall::geometric_mean;
-use lockwright_cells::cell::Measurement;
-use lockwright_cells::stats::{Bootstrap, Histogram, median};
+use lockwright_measure::cell::Measurement;
+use lockwright_measure::stats::{Bootstrap, Histogram, median};
 use serde::Serialize;
 
 /// What a contestant takes part as.

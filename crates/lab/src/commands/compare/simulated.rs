@@ -2,10 +2,10 @@
 
 use super::cells::CompareCell;
 use super::effort::CompareEffort;
-use lockwright_cells::cell::{LabMachine, RealUse, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::subject::{Asked, Subject};
-use lockwright_peers::Comparison;
+use lockwright_measure::cell::{LabMachine, RealUse, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::subject::{Asked, Subject};
+use lockwright_measure::peers::Comparison;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// The peers in cells without readers. Locks of other libraries do not run in a simulation; these are their designs.
@@ -110,9 +110,9 @@ mod tests {
     use crate::commands::compare::CompareArgs;
     use crate::commands::compare::cells::MATRIX;
     use crate::options;
-    use lockwright_cells::cell::{Purpose, Settings};
-    use lockwright_cells::native::locks::readers_share;
-    use lockwright_cells::simulated::SimulatedMachine;
+    use lockwright_measure::cell::{Purpose, Settings};
+    use lockwright_measure::native::locks::readers_share;
+    use lockwright_measure::simulated::SimulatedMachine;
 
     fn x5_4() -> SimulatedMachine {
         let machine = SimulatedMachine::builtin("x5-4", Settings::default());

@@ -5,10 +5,10 @@ use crate::commands::bench::WORKLOADS;
 use crate::commands::lists::client_names;
 use crate::machines;
 use clap::builder::PossibleValuesParser;
-use lockwright_cells::error::Error;
-use lockwright_cells::subject::Subject;
-use lockwright_report::print;
-use lockwright_repro::tables::TABLES;
+use lockwright_measure::error::Error;
+use lockwright_measure::subject::Subject;
+use lockwright_sheets::print;
+use lockwright_studies::tables::TABLES;
 
 /// Prints a completion script, in which options that take names complete to them.
 pub fn run(args: &CompletionsArgs, command: clap::Command) -> Result<(), Error> {

@@ -6,9 +6,9 @@ pub use trace::Trace;
 
 use super::args::ExploreArgs;
 use crate::options::SeedArgs;
-use lockwright_cells::client::{LockAndClient, Target};
+use lockwright_measure::client::{LockAndClient, Target};
 use lockwright_core::events::Event;
-use lockwright_report::{
+use lockwright_sheets::{
     Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
 };
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
@@ -368,7 +368,7 @@ impl ExploreFailure {
         };
         text += &format!("  {}", hanging(&told, "    "));
         if self.schedule.len() <= SCHEDULE_MAX {
-            return text + "  replay: " + &lockwright_report::command(replay, "  replay: ".len());
+            return text + "  replay: " + &lockwright_sheets::command(replay, "  replay: ".len());
         }
         let end = replay.len() - self.schedule.len() + SCHEDULE_MAX / 10;
         let told = format!(

@@ -1,6 +1,6 @@
 //! Exploring locks that have a bug: in the copy of the crates that `xtask` writes.
 
-use lockwright_cells::error::Error;
+use lockwright_measure::error::Error;
 use lockwright_zoo::Bug;
 use std::path::Path;
 use std::process::{Command, ExitCode};

@@ -2,7 +2,7 @@
 
 use crate::options::name;
 use clap::Args;
-use lockwright_report::DocumentArgs;
+use lockwright_sheets::DocumentArgs;
 
 /// Arguments of `locks`.
 #[derive(Clone, Debug, Args)]

@@ -1,6 +1,6 @@
 //! The card of a lock: what was posted, and the rules that its tests hold it to.
 
-use lockwright_report::{hanging, wrapped};
+use lockwright_sheets::{hanging, wrapped};
 use lockwright_zoo::cards::{self, Card, CardRule};
 use serde_json::{Value, json};
 

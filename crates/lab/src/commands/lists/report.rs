@@ -1,6 +1,6 @@
 //! A list in each format.
 
-use lockwright_report::{Grid, Report, hanging, text_table, to_json, width};
+use lockwright_sheets::{Grid, Report, hanging, text_table, to_json, width};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use crate::options::{SeedArgs, between, count, name};
 use clap::{Args, Subcommand};
-use lockwright_report::{DocumentArgs, Progress};
+use lockwright_sheets::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `machines`.
@@ -69,7 +69,7 @@ pub struct CheckArgs {
     #[arg(value_name = "FILE.toml")]
     pub machine: PathBuf,
     /// Locks to run: names or patterns, comma-separated
-    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_cells::subject::USUAL)]
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', default_value = lockwright_measure::subject::USUAL)]
     pub lock: Vec<String>,
     /// Numbers of threads [default: 1,2,8,16,32,64]
     #[arg(long, value_delimiter = ',', value_name = "N,...", value_parser = count)]

@@ -4,11 +4,11 @@ use super::args::{CheckArgs, MachinesArgs, MachinesCommand, ProbeArgs};
 use crate::commands::lists;
 use crate::machines::{self, NATIVE};
 use crate::thread_counts::ThreadCounts;
-use lockwright_cells::cell::{LabMachine, Settings, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::native::NativeMachine;
-use lockwright_report::{Destination, Outputs, print};
-use lockwright_repro::check::{self, CheckPlan, THREADS};
+use lockwright_measure::cell::{LabMachine, Settings, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::native::NativeMachine;
+use lockwright_sheets::{Destination, Outputs, print};
+use lockwright_studies::check::{self, CheckPlan, THREADS};
 use lockwright_sim::machine::{Machine, MachineFile};
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ fn show(name: &str) -> Result<(), Error> {
 /// Measures this computer.
 fn probe(args: &ProbeArgs) -> Result<(), Error> {
     let target = args.out.as_ref().map_or(Ok(Destination::Stdout), Destination::open)?;
-    lockwright_repro::probe::run(&target, args.quick, args.progress)
+    lockwright_studies::probe::run(&target, args.quick, args.progress)
 }
 
 /// Compares locks here with the same locks simulated.

@@ -1,8 +1,8 @@
 //! Manual pages, as clap's crate makes them.
 
 use super::args::ManArgs;
-use lockwright_cells::error::Error;
-use lockwright_report::print;
+use lockwright_measure::error::Error;
+use lockwright_sheets::print;
 use std::path::Path;
 
 /// Prints the manual page, or writes one for each command.

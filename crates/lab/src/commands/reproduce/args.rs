@@ -2,7 +2,7 @@
 
 use crate::options::{SeedArgs, ShardArgs, name};
 use clap::Args;
-use lockwright_report::OutputArgs;
+use lockwright_sheets::OutputArgs;
 use std::path::PathBuf;
 
 /// Arguments of `reproduce`.

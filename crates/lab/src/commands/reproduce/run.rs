@@ -2,11 +2,11 @@
 
 use super::args::ReproduceArgs;
 use crate::commands::lists;
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
-use lockwright_report::{DocumentArgs, Outputs, Report};
-use lockwright_repro::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
-use lockwright_repro::tables::{SimulatedTable, TABLES};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_sheets::{DocumentArgs, Outputs, Report};
+use lockwright_studies::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
+use lockwright_studies::tables::{SimulatedTable, TABLES};
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
 //! `lockwright run --check`: if a program can profit, without running it.
 
 use super::program::{self, Elf, ProgramFile};
-use lockwright_cells::error::Error;
-use lockwright_report::print;
+use lockwright_measure::error::Error;
+use lockwright_sheets::print;
 use std::path::Path;
 
 /// Says what the library can do for the program.

@@ -2,8 +2,8 @@
 
 use super::args::RunArgs;
 use super::{check, inherited, program};
-use lockwright_cells::error::Error;
-use lockwright_report::complain;
+use lockwright_measure::error::Error;
+use lockwright_sheets::complain;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use crate::options::{ShardArgs, between};
 use clap::{Args, Subcommand};
-use lockwright_report::{DocumentArgs, Progress};
+use lockwright_sheets::{DocumentArgs, Progress};
 use std::path::PathBuf;
 
 /// Arguments of `sweep`.

@@ -2,9 +2,9 @@
 
 use super::args::{MergeArgs, ReportArgs, SweepArgs, SweepCommand};
 use crate::outcome::exit_code;
-use lockwright_cells::error::Error;
-use lockwright_report::{Destination, Outputs, Report, complain, count, plural, print};
-use lockwright_sweep::{
+use lockwright_measure::error::Error;
+use lockwright_sheets::{Destination, Outputs, Report, complain, count, plural, print};
+use lockwright_studies::sweep::{
     CODE, GainReport, LinesReport, Merged, Question, Ran, Store, SweepCost, Trials, map, merge,
     page, to_csv, to_parquet,
 };
@@ -39,7 +39,7 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
     let folder = args.out.clone().unwrap_or_else(|| file.with_extension("sweep"));
     let mut store = Store::open(&folder, part)?;
     args.progress.answer_interrupts();
-    let ran = lockwright_sweep::run(&trials, part, &mut store, jobs, args.progress)?;
+    let ran = lockwright_studies::sweep::run(&trials, part, &mut store, jobs, args.progress)?;
     let place = format_args!("in {}", store.path().display());
     print(&told(ran, store.path())).map_err(|error| error.instead(place))?;
     Ok(exit_code(ran.failed > 0, ran.interrupted))

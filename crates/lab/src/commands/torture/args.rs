@@ -5,9 +5,9 @@ use crate::options::{
     seconds_or_off, whole,
 };
 use clap::Args;
-use lockwright_cells::cell::{LabMachine, Section, Workload};
-use lockwright_cells::error::Error;
-use lockwright_report::OutputArgs;
+use lockwright_measure::cell::{LabMachine, Section, Workload};
+use lockwright_measure::error::Error;
+use lockwright_sheets::OutputArgs;
 
 /// Where the help lists what is mixed in.
 const STRESS: &str = "Stress that is mixed in (TIME: off leaves it out)";

@@ -5,11 +5,11 @@
 
 use super::args::StressArgs;
 use crate::thread_counts::ThreadCounts;
-use lockwright_cells::cell::LabMachine;
-use lockwright_cells::error::Error;
-use lockwright_cells::stress::Stress;
+use lockwright_measure::cell::LabMachine;
+use lockwright_measure::error::Error;
+use lockwright_measure::stress::Stress;
 use lockwright_sim::Preemption;
-use lockwright_workloads::locktorture::LONG_HOLD_NS;
+use lockwright_measure::workload::locktorture::LONG_HOLD_NS;
 
 /// Long holds of this part of the window, unless that is longer than the kernel's.
 const LONG_HOLD_PART: u64 = 250;
@@ -123,8 +123,8 @@ fn preemption(
 mod tests {
     use super::*;
     use crate::mock::MockMachine;
-    use lockwright_cells::cell::{Settings, Workload};
-    use lockwright_cells::simulated::SimulatedMachine;
+    use lockwright_measure::cell::{Settings, Workload};
+    use lockwright_measure::simulated::SimulatedMachine;
 
     const WINDOW_NS: u64 = 250_000_000;
 

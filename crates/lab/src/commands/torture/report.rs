@@ -2,9 +2,9 @@
 
 mod result;
 
-use lockwright_cells::cell::{CellSpec, Measurement, On, Settings, Workload};
-use lockwright_cells::stress::Stress;
-use lockwright_report::{Bar, Chart, ChartShape, Grid, Report, optional, to_json, warned};
+use lockwright_measure::cell::{CellSpec, Measurement, On, Settings, Workload};
+use lockwright_measure::stress::Stress;
+use lockwright_sheets::{Bar, Chart, ChartShape, Grid, Report, optional, to_json, warned};
 use result::{Mixed, TortureResult};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -9,13 +9,13 @@ use crate::options::{MachineArgs, STARVE_THREADS};
 use crate::outcome::{exit_code, what_broke};
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
-use lockwright_cells::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
-use lockwright_cells::native::locks::readers_share;
-use lockwright_cells::stress::Stress;
-use lockwright_cells::subject::Asked;
-use lockwright_report::{Outputs, Progress, foreign_load, warned};
+use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_measure::native::locks::readers_share;
+use lockwright_measure::stress::Stress;
+use lockwright_measure::subject::Asked;
+use lockwright_sheets::{Outputs, Progress, foreign_load, warned};
 use std::process::ExitCode;
 
 /// What is usual on a machine.
@@ -178,10 +178,10 @@ mod tests {
     use super::*;
     use crate::mock::MockMachine;
     use crate::options;
-    use lockwright_cells::cell::Settings;
-    use lockwright_cells::stress::Stress;
-    use lockwright_cells::subject::Subject;
-    use lockwright_report::DocumentArgs;
+    use lockwright_measure::cell::Settings;
+    use lockwright_measure::stress::Stress;
+    use lockwright_measure::subject::Subject;
+    use lockwright_sheets::DocumentArgs;
 
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();

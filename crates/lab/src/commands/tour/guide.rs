@@ -1,9 +1,9 @@
 //! What leads through the tour: it measures, tells and draws one stop after the other.
 
 use crate::commands::bench::BenchDocument;
-use lockwright_cells::error::Error;
-use lockwright_cells::interrupt;
-use lockwright_report::{Outputs, Progress, Report, print, wrapped};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_sheets::{Outputs, Progress, Report, print, wrapped};
 use std::cell::OnceCell;
 
 /// A stop of the tour: a benchmark and its picture.

@@ -5,8 +5,8 @@ use super::guide::Guide;
 use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
 use crate::thread_counts::ThreadCounts;
-use lockwright_cells::cell::{LabMachine, ReaderOrder, Workload};
-use lockwright_cells::error::Error;
+use lockwright_measure::cell::{LabMachine, ReaderOrder, Workload};
+use lockwright_measure::error::Error;
 
 const RUNS: u32 = 5;
 const WINDOW_NS: u64 = 50_000_000;

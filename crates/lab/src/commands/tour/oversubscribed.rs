@@ -6,8 +6,8 @@ use crate::commands::bench::BenchDocument;
 use crate::machines;
 use crate::options::{self, MachineArgs};
 use crate::thread_counts::ThreadCounts;
-use lockwright_cells::cell::{LabMachine, Workload};
-use lockwright_cells::error::Error;
+use lockwright_measure::cell::{LabMachine, Workload};
+use lockwright_measure::error::Error;
 
 /// The guest: three quarters of a host's CPUs to three times as many, from one of the three start
 /// states, because a picture has room for one.

@@ -5,8 +5,8 @@ use crate::commands::bench::{BenchDocument, Benchmark, Together};
 use crate::machines;
 use crate::matrix::Matrix;
 use crate::thread_counts::ThreadCounts;
-use lockwright_cells::cell::{LabMachine, Settings, Workload};
-use lockwright_cells::error::Error;
+use lockwright_measure::cell::{LabMachine, Settings, Workload};
+use lockwright_measure::error::Error;
 
 /// What is compared.
 pub struct StopPlan<'a> {

@@ -1,9 +1,9 @@
 //! The document of the tour.
 
 use crate::commands::bench::BenchDocument;
-use lockwright_cells::cell::On;
-use lockwright_report::{Grid, Report, to_json};
-use lockwright_repro::reproduce::TableDocument;
+use lockwright_measure::cell::On;
+use lockwright_sheets::{Grid, Report, to_json};
+use lockwright_studies::reproduce::TableDocument;
 use serde::Serialize;
 
 /// `lockwright.tour/1`.

@@ -2,8 +2,8 @@
 
 use super::document::{BenchDocument, BenchResult};
 use super::text::title;
-use lockwright_cells::cell::Workload;
-use lockwright_report::{Bar, Chart, ChartShape, Point, Series};
+use lockwright_measure::cell::Workload;
+use lockwright_sheets::{Bar, Chart, ChartShape, Point, Series};
 
 /// A picture of `document`, if it has results.
 pub fn of(document: &BenchDocument) -> Option<Chart> {

@@ -1,9 +1,9 @@
 //! The columns of a benchmark in which threads compete.
 
 use super::document::{BenchDocument, BenchResult};
-use lockwright_cells::cell::Workload;
+use lockwright_measure::cell::Workload;
 use lockwright_core::events::Event;
-use lockwright_report::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
+use lockwright_sheets::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
 
 /// A column, and its cell for a result.
 struct Filled<'a> {

@@ -1,17 +1,17 @@
 //! The results of a benchmark, in each format.
 
 use crate::commands::bench::schedule::{BenchRuns, Benchmark};
-use lockwright_cells::cell::{
+use lockwright_measure::cell::{
     CellSpec, EventCounts, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
 };
-use lockwright_cells::error::Error;
-use lockwright_cells::latency::Waited;
-use lockwright_cells::native::ForeignLoad;
-use lockwright_cells::native::locks::waiters_sleep;
-use lockwright_cells::stats::{Histogram, Summary};
-use lockwright_cells::subject::Subject;
+use lockwright_measure::error::Error;
+use lockwright_measure::latency::Waited;
+use lockwright_measure::native::ForeignLoad;
+use lockwright_measure::native::locks::waiters_sleep;
+use lockwright_measure::stats::{Histogram, Summary};
+use lockwright_measure::subject::Subject;
 use lockwright_core::events::Event;
-use lockwright_report::{Starving, Waits, foreign_load};
+use lockwright_sheets::{Starving, Waits, foreign_load};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

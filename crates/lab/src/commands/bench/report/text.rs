@@ -3,8 +3,8 @@
 use super::columns;
 use super::document::{BenchDocument, BenchResult, Ratio};
 use crate::options::typed;
-use lockwright_cells::cell::{On, Scheduled, Workload};
-use lockwright_report::{
+use lockwright_measure::cell::{On, Scheduled, Workload};
+use lockwright_sheets::{
     Column, Sheet, count, digits, duration, provenance, setting, warned, wrapped,
 };
 
@@ -150,8 +150,8 @@ mod tests {
     use crate::matrix::Matrix;
     use crate::mock::MockMachine;
     use crate::thread_counts::ThreadCounts;
-    use lockwright_cells::cell::{LabMachine, Settings};
-    use lockwright_report::Progress;
+    use lockwright_measure::cell::{LabMachine, Settings};
+    use lockwright_sheets::Progress;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

@@ -11,10 +11,10 @@ use crate::commands::compare::rw_section::RwSection;
 use crate::commands::compare::score::{
     Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
-use lockwright_cells::cell::{CondvarWaits, EventCounts, LabMachine, Measurement, On, Workload};
-use lockwright_cells::error::Error;
-use lockwright_cells::stats::median;
-use lockwright_cells::subject::FLOOR;
+use lockwright_measure::cell::{CondvarWaits, EventCounts, LabMachine, Measurement, On, Workload};
+use lockwright_measure::error::Error;
+use lockwright_measure::stats::median;
+use lockwright_measure::subject::FLOOR;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Numbers of a comparison for people.
 
-use lockwright_report::digits;
+use lockwright_sheets::digits;
 
 /// A number, if it was measured.
 pub fn number(value: Option<f64>) -> String {

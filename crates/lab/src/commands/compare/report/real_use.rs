@@ -3,7 +3,7 @@
 use super::document::{CellResult, LockResult};
 use super::figures::{interval, number};
 use super::text::SPREAD;
-use lockwright_report::{Column, Sheet, duration, rate};
+use lockwright_sheets::{Column, Sheet, duration, rate};
 
 /// The cells of one kind. A legend says what the columns mean.
 pub fn table(cells: &[&CellResult], has_legend: bool) -> String {

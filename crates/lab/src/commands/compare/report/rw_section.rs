@@ -3,7 +3,7 @@
 use super::document::CompareDocument;
 use super::figures::{interval, number};
 use crate::commands::compare::rw_section::{RwCell, RwGroup, RwSection};
-use lockwright_report::{Column, Sheet, digits, hanging, plural, rate};
+use lockwright_sheets::{Column, Sheet, digits, hanging, plural, rate};
 
 /// All of it.
 pub fn text(document: &CompareDocument, section: &RwSection) -> String {

@@ -1,7 +1,7 @@
 //! What each move of a schedule did, for people and for programs.
 
-use lockwright_cells::client::Target;
-use lockwright_report::{hanging, width};
+use lockwright_measure::client::Target;
+use lockwright_sheets::{hanging, width};
 use lockwright_sim::explore::{Traced, letter};
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
-use lockwright_cells::cell::{CellSpec, Measurement, On, StarveRole, Workload};
-use lockwright_cells::stress::{Exercised, Stress};
-use lockwright_report::{Starving, Waits, count, duration, is_terminal, setting, width};
+use lockwright_measure::cell::{CellSpec, Measurement, On, StarveRole, Workload};
+use lockwright_measure::stress::{Exercised, Stress};
+use lockwright_sheets::{Starving, Waits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
-use lockwright_workloads::locktorture::is_reader;
+use lockwright_measure::workload::locktorture::is_reader;
 use serde::Serialize;
 
 /// What was mixed in; 0 is nothing.
@@ -242,7 +242,7 @@ impl TortureResult {
             let tag = format!("{lock}-torture:");
             let room = of_parameters.saturating_sub(tag.len() + 4);
             let parts =
-                lockwright_report::lines(&format!("{what}: {parameters}"), room).into_iter();
+                lockwright_sheets::lines(&format!("{what}: {parameters}"), room).into_iter();
             let parts = parts.enumerate().map(move |(at, part)| {
                 format!("{tag}{} {part}", if at == 0 { "---" } else { "   " })
             });
@@ -315,9 +315,9 @@ impl TortureResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_cells::cell::{Purpose, Workload};
-    use lockwright_cells::stats::Histogram;
-    use lockwright_cells::subject::Subject;
+    use lockwright_measure::cell::{Purpose, Workload};
+    use lockwright_measure::stats::Histogram;
+    use lockwright_measure::subject::Subject;
 
     const STRESS: Stress = Stress {
         long_hold_ns: 100_000_000,

@@ -1,0 +1,238 @@
+//! A build with many jobs: workers compute, and take a lock of a large set every few microseconds.
+//!
+//! The work is fixed and its end is what is measured. It comes in *units*, the translation units of a `make -jN`: a
+//! worker takes the next one from a shared counter whenever it has finished one, so that a slow worker gets fewer. In a
+//! unit a worker sleeps once, as for its input ([`BuildParams::io_ns`]), and then alternates between computing and a
+//! short section under one of the locks. A few locks are hot and most are cold, as in a kernel. What cannot be done in
+//! parallel, the linking, is done at the end by the worker that finished the last unit, alone.
+//!
+//! Computing takes time on a CPU ([`Worker::compute_ns`]): a worker that lost its CPU gets no further
+//! meanwhile. A section increments the counter of its lock, so that a lock that does not exclude shows
+//! in [`sections`].
+
+use super::{LockAndValue, OwnLine, Worker, locked};
+use core::sync::atomic::Ordering::Relaxed;
+use lockwright_core::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
+use lockwright_core::raw::RawLock;
+
+/// The most locks of a build.
+pub const LOCKS_MAX: u32 = 4096;
+
+/// How much work there is, and what it is made of. Times that are called *mean* are uniformly
+/// distributed between nothing and twice as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildParams {
+    /// Units of work, the serial ones included.
+    pub units: u64,
+    /// Lock operations of a unit.
+    pub unit_ops: u64,
+    /// Locks, at least 1.
+    pub lock_count: u32,
+    /// How many of them are hot, at least 1.
+    pub hot_locks: u32,
+    /// Percentage of the operations that go to the hot locks.
+    pub hot_percent: u32,
+    /// Percentage of the units that one worker does alone when all others are done.
+    pub serial_percent: u32,
+    /// Mean time of computing before each operation, in nanoseconds.
+    pub compute_ns: u64,
+    /// Time of computing under the lock, in nanoseconds.
+    pub section_ns: u64,
+    /// Mean time of the sleep at the start of a unit, in nanoseconds; 0 is no sleep.
+    pub io_ns: u64,
+}
+
+impl BuildParams {
+    /// The units that all workers share; the others are serial. There is at least one.
+    pub fn parallel_units(&self) -> u64 {
+        let serial = self.units * u64::from(self.serial_percent) / 100;
+        (self.units - serial).max(1)
+    }
+    /// All operations of the build.
+    pub fn ops(&self) -> u64 {
+        self.units.max(1) * self.unit_ops
+    }
+}
+
+/// What the workers share apart from the locks.
+pub struct BuildState<P: Cells> {
+    /// Parallel units taken.
+    taken: OwnLine<P::U64>,
+    /// Parallel units finished.
+    finished: OwnLine<P::U64>,
+    /// A word to sleep on, which no thread writes.
+    never: OwnLine<P::U32>,
+}
+
+impl<P: Cells> Zeroed for BuildState<P> {
+    fn zeroed() -> Self {
+        Self { taken: Zeroed::zeroed(), finished: Zeroed::zeroed(), never: Zeroed::zeroed() }
+    }
+}
+
+/// The sections that were entered, unless a lock is broken: then fewer. Only when all workers are
+/// done.
+pub fn sections<P: Cells, L>(sites: &[LockAndValue<P, L>]) -> u64 {
+    // ordering: Relaxed; the caller waited for the workers, and so is ordered after them.
+    sites.iter().map(|site| site.value.load(Relaxed)).sum()
+}
+
+/// What one worker does: until nothing is left to do, or its [`Worker`] says that it is over. The
+/// worker that finished the build returns when, in nanoseconds of the platform's clock. `sites` are
+/// [`BuildParams::lock_count`] ones.
+#[inline]
+pub fn run<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &BuildState<W::P>,
+    sites: &[LockAndValue<W::P, L>],
+    knobs: BuildParams,
+) -> Option<u64> {
+    let parallel = knobs.parallel_units();
+    let mut end_ns = None;
+    // ordering: Relaxed; the counter only hands out numbers.
+    while worker.keep_going() && state.taken.fetch_add(1, Relaxed) < parallel {
+        if !unit(worker, state, sites, knobs) {
+            break;
+        }
+        // ordering: Relaxed; nothing is read through it.
+        if state.finished.fetch_add(1, Relaxed) + 1 == parallel {
+            let serial = knobs.units.saturating_sub(parallel);
+            let is_done = (0..serial).all(|_| unit(worker, state, sites, knobs));
+            end_ns = is_done.then(W::P::now_ns);
+        }
+    }
+    end_ns
+}
+
+/// Does one unit. Returns true if it was finished.
+fn unit<W: Worker, L: RawLock>(
+    worker: &mut W,
+    state: &BuildState<W::P>,
+    sites: &[LockAndValue<W::P, L>],
+    knobs: BuildParams,
+) -> bool {
+    if knobs.io_ns > 0 {
+        let deadline_ns = W::P::now_ns() + around(worker, knobs.io_ns);
+        while W::P::now_ns() < deadline_ns && worker.keep_going() {
+            W::P::futex_wait(&state.never, 0, Some(deadline_ns));
+        }
+    }
+    for _ in 0..knobs.unit_ops {
+        if !worker.keep_going() {
+            return false;
+        }
+        let compute_ns = around(worker, knobs.compute_ns);
+        worker.compute_ns(compute_ns);
+        let site = &sites[chosen(worker.random(), knobs)];
+        locked(&*site.lock, || {
+            // ordering: Relaxed; the lock orders the accesses to the counter.
+            let value = site.value.load(Relaxed);
+            worker.compute_ns(knobs.section_ns);
+            // ordering: Relaxed; as above. Not one atomic operation on purpose: a lock that does
+            // not exclude loses increments.
+            site.value.store(value + 1, Relaxed);
+        });
+        worker.op_done();
+    }
+    true
+}
+
+/// Something between nothing and twice the mean.
+fn around(worker: &mut impl Worker, mean_ns: u64) -> u64 {
+    worker.random() % (mean_ns * 2 + 1)
+}
+
+/// The lock of an operation. The hot ones come first.
+fn chosen(drawn: u64, knobs: BuildParams) -> usize {
+    let hot = knobs.hot_locks.clamp(1, knobs.lock_count.max(1));
+    let cold = knobs.lock_count.saturating_sub(hot);
+    let is_hot = cold == 0 || drawn % 100 < u64::from(knobs.hot_percent);
+    // Other bits than those that decided between hot and cold.
+    let drawn = (drawn >> 32) as u32;
+    let at = if is_hot { drawn % hot } else { hot + drawn % cold };
+    at as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::scripted::{Scripted, ScriptedPlatform, SpyLock};
+
+    const SMALL: BuildParams = BuildParams {
+        units: 10,
+        unit_ops: 200,
+        lock_count: 20,
+        hot_locks: 2,
+        hot_percent: 50,
+        serial_percent: 30,
+        compute_ns: 1_000,
+        section_ns: 50,
+        io_ns: 0,
+    };
+
+    fn sites(knobs: BuildParams) -> Vec<LockAndValue<ScriptedPlatform, SpyLock>> {
+        (0..knobs.lock_count).map(|_| Zeroed::zeroed()).collect()
+    }
+
+    /// The operations of workers with so much patience each, one after the other.
+    fn build(knobs: BuildParams, patience: &[u64]) -> (Vec<u64>, Vec<bool>, u64) {
+        let (state, sites) = (BuildState::zeroed(), sites(knobs));
+        let mut workers: Vec<_> = patience.iter().map(|&asks| Scripted::new(asks)).collect();
+        let finished =
+            workers.iter_mut().map(|worker| run(worker, &state, &sites, knobs).is_some()).collect();
+        (workers.iter().map(|worker| worker.ops).collect(), finished, sections(&sites))
+    }
+
+    #[test]
+    fn one_worker_does_all_of_the_work_and_the_next_finds_nothing_to_do() {
+        let (ops, finished, sections) = build(SMALL, &[1_000_000, 1_000_000]);
+        assert_eq!((ops, sections, SMALL.ops()), (vec![2_000, 0], 2_000, 2_000));
+        assert_eq!(finished, [true, false]);
+    }
+
+    #[test]
+    fn serial_units_are_done_by_whoever_finishes_the_last_parallel_one() {
+        assert_eq!(SMALL.parallel_units(), 7);
+        let all_serial = BuildParams { serial_percent: 100, ..SMALL };
+        assert_eq!((all_serial.parallel_units(), build(all_serial, &[u64::MAX]).2), (1, 2_000));
+        let none = BuildParams { serial_percent: 0, ..SMALL };
+        assert_eq!((none.parallel_units(), build(none, &[u64::MAX]).2), (10, 2_000));
+    }
+
+    #[test]
+    fn a_build_that_is_over_before_it_is_done_is_not_finished() {
+        let (ops, finished, sections) = build(SMALL, &[300, 300]);
+        assert_eq!(finished, [false, false]);
+        assert!(ops.iter().all(|&ops| ops > 0) && sections < 2_000);
+        assert_eq!(ops.iter().sum::<u64>(), sections);
+    }
+
+    #[test]
+    fn the_hot_locks_get_their_share_and_the_others_share_the_rest() {
+        let (state, sites) = (BuildState::zeroed(), sites(SMALL));
+        run(&mut Scripted::new(u64::MAX), &state, &sites, SMALL);
+        let pairs: Vec<u64> = sites.iter().map(|site| site.lock.pairs()).collect();
+        let hot: u64 = pairs[..2].iter().sum();
+        assert!((900..1_100).contains(&hot) && pairs[0].abs_diff(pairs[1]) < 150, "{pairs:?}");
+        assert!(pairs[2..].iter().all(|&pairs| (25..90).contains(&pairs)), "{pairs:?}");
+    }
+
+    #[test]
+    fn computing_has_its_mean() {
+        let (state, sites) = (BuildState::zeroed(), sites(SMALL));
+        let mut worker = Scripted::new(u64::MAX);
+        run(&mut worker, &state, &sites, SMALL);
+        let mean_ns = worker.computed_ns as f64 / 2_000.0;
+        assert!((mean_ns / 1_050.0 - 1.0).abs() < 0.05, "{mean_ns} ns");
+    }
+
+    #[test]
+    fn a_unit_sleeps_once_for_the_mean_time() {
+        let knobs = BuildParams { units: 20, unit_ops: 1, io_ns: 200_000, ..SMALL };
+        let start_ns = ScriptedPlatform::now_ns();
+        build(knobs, &[u64::MAX]);
+        let slept_ns = ScriptedPlatform::now_ns() - start_ns;
+        // Twenty sleeps of 0.2 ms on average; a sleep ends late rather than early.
+        assert!(slept_ns > 2_000_000, "{slept_ns} ns");
+    }
+}

@@ -1,0 +1,171 @@
+//! Where a report goes.
+
+use crate::options::{DocumentArgs, OutputArgs};
+use crate::progress::{complain, print};
+use crate::svg::Chart;
+use crate::table::Grid;
+use crate::target::Destination;
+use lockwright_measure::error::Error;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Something that can be written in every format.
+pub trait Report {
+    /// For people, with units.
+    fn text(&self) -> String;
+    /// For people who see several reports: what matters most.
+    fn brief(&self) -> String {
+        self.text()
+    }
+    /// For programs: one document, `schema` first.
+    fn json(&self) -> String;
+    /// For spreadsheets.
+    fn grid(&self) -> Grid;
+    /// A picture of it, if it has one yet.
+    fn chart(&self) -> Option<Chart> {
+        None
+    }
+    /// What the reader of the results should know about them; part of the text.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+    /// False if the same command prints it again at once.
+    fn is_measured(&self) -> bool {
+        true
+    }
+}
+
+impl OutputArgs {
+    /// Checks and prepares what was asked for.
+    pub fn open(&self) -> Result<Outputs, Error> {
+        Outputs::open(&self.documents, self.plot.as_ref())
+    }
+}
+
+/// Where a report goes. Opening it proves that everything can be written.
+pub struct Outputs {
+    json: Option<Destination>,
+    csv: Option<Destination>,
+    plot: Option<Destination>,
+    is_behind: AtomicBool,
+}
+
+impl Outputs {
+    /// Checks and prepares the outputs that were asked for.
+    pub fn open(args: &DocumentArgs, plot: Option<&PathBuf>) -> Result<Self, Error> {
+        if let Some(path) = plot
+            && path.extension().is_none_or(|extension| extension != "svg")
+        {
+            return Err(Error::usage(format!(
+                "--plot writes SVG only: name a file that ends in .svg, not `{}`",
+                path.display()
+            )));
+        }
+        let open = |path: Option<_>| path.map(Destination::open).transpose();
+        let (json, csv) = (open(args.json.as_ref())?, open(args.csv.as_ref())?);
+        let outputs = Self { json, csv, plot: open(plot)?, is_behind: AtomicBool::new(false) };
+        if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
+            return Err(Error::usage(
+                "--json and --csv cannot both be `-` (standard output): give one of them a file",
+            ));
+        }
+        let files = [&args.json, &args.csv].into_iter().flatten().filter(|p| p.as_os_str() != "-");
+        if let [json, csv] = files.collect::<Vec<_>>()[..]
+            && json == csv
+        {
+            return Err(Error::usage("--json and --csv name the same file: give two names"));
+        }
+        Ok(outputs)
+    }
+    /// Writes the files, each complete or not at all. Standard output has to wait for the end. Returns what goes wrong
+    /// first, after it has tried all of them.
+    pub fn keep(&self, report: &dyn Report) -> Result<(), Error> {
+        let documents = self.write(report, |target| !target.is_stdout());
+        let kept = documents.and(match (&self.plot, report.chart()) {
+            (Some(plot), Some(chart)) => chart.draw().and_then(|text| plot.write(text.as_bytes())),
+            _ => Ok(()),
+        });
+        self.is_behind.store(kept.is_err(), Relaxed);
+        kept
+    }
+    /// As [`keep`](Self::keep), while more is measured: what cannot be written now may be written later.
+    pub fn keep_so_far(&self, report: &dyn Report) {
+        let was_behind = self.is_behind();
+        if let Err(error) = self.keep(report)
+            && !was_behind
+            && !matches!(error, Error::OutputClosed)
+        {
+            complain(&format!("warning: {error}; the run goes on"));
+        }
+    }
+    /// True if a file does not have what it should have.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Relaxed)
+    }
+    /// Tells people `text`, a part of the report, unless a document takes standard output. A run that writes a file
+    /// goes on without a reader.
+    pub fn tell(&self, report: &dyn Report, text: &str) -> Result<(), Error> {
+        match self.show(text) {
+            Err(Error::OutputClosed) if self.documents().any(|it| !it.is_stdout()) => Ok(()),
+            shown => self.saved(report, Ok(()), shown),
+        }
+    }
+    fn show(&self, text: &str) -> Result<(), Error> {
+        if self.stdout_is_for_people() { print(text) } else { Ok(()) }
+    }
+    /// Writes everything: the files, and on standard output the document that was asked for, or
+    /// the text for people.
+    pub fn finish(&self, report: &dyn Report) -> Result<(), Error> {
+        self.saved(report, self.write_all(report), self.show(&report.text()))
+    }
+    /// As [`finish`](Self::finish), for a command that has told people everything already. If a document
+    /// takes standard output, the warnings go to standard error.
+    pub fn finish_documents(&self, report: &dyn Report) -> Result<(), Error> {
+        self.saved(report, self.write_all(report), Ok(()))
+    }
+    fn write_all(&self, report: &dyn Report) -> Result<(), Error> {
+        let written = self.keep(report);
+        let written = written.and(self.write(report, Destination::is_stdout));
+        if !self.stdout_is_for_people() {
+            report.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        }
+        written
+    }
+    /// Says where the results are if one of the outputs could not be written; on standard error if nowhere else.
+    fn saved(
+        &self,
+        report: &dyn Report,
+        written: Result<(), Error>,
+        shown: Result<(), Error>,
+    ) -> Result<(), Error> {
+        let is_shown = shown.is_ok() && self.stdout_is_for_people();
+        let Err(error) = written.and(shown) else { return Ok(()) };
+        let file = self.documents().find_map(Destination::path).filter(|_| !self.is_behind());
+        Err(match file {
+            _ if !report.is_measured() || matches!(error, Error::OutputClosed) => error,
+            _ if is_shown => error.instead("on standard output"),
+            Some(file) => error.instead(format_args!("in {}", file.display())),
+            None => {
+                complain(&report.text());
+                error.instead("above")
+            }
+        })
+    }
+    /// True if no document goes to standard output.
+    pub fn stdout_is_for_people(&self) -> bool {
+        !self.documents().any(Destination::is_stdout)
+    }
+    fn documents(&self) -> impl Iterator<Item = &Destination> {
+        self.json.iter().chain(&self.csv)
+    }
+    fn write(
+        &self,
+        report: &dyn Report,
+        chosen: impl Fn(&Destination) -> bool,
+    ) -> Result<(), Error> {
+        let json = self.json.as_ref().filter(|target| chosen(target));
+        let json = json.map_or(Ok(()), |target| target.write(report.json().as_bytes()));
+        let csv = self.csv.as_ref().filter(|target| chosen(target));
+        json.and(csv.map_or(Ok(()), |target| target.write(report.grid().to_csv().as_bytes())))
+    }
+}

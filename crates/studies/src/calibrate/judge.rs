@@ -1,0 +1,245 @@
+//! Simulating the fitted cells and comparing them with what was published.
+
+use super::cell::{FittedCell, rms_percent, rounded};
+use super::plan::{FitPlan, VariableOwner, workload_name};
+use super::search;
+use crate::published::Unpatched;
+use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
+use lockwright_measure::simulated::SimulatedError;
+use lockwright_sim::machine::{Fit, Machine, Parameters};
+
+/// How far a number is moved to see what that does, in parts of its range.
+const STEP: f64 = 0.08;
+
+/// Simulates the fitted cells of a plan.
+pub struct Judge<'a> {
+    machine: &'a Machine,
+    pub plan: &'a FitPlan,
+    tables: Vec<Target>,
+    workers: usize,
+}
+
+/// A table, and what was published in the cells that are fitted.
+struct Target {
+    table: &'static SimulatedTable,
+    columns: Vec<&'static TableColumn>,
+    locks: Vec<&'static str>,
+    /// Row by row, column by column.
+    published: Vec<f64>,
+}
+
+impl Target {
+    /// `None` if a column or a row is not there or not unpatched.
+    fn of(table: &'static SimulatedTable) -> Option<Self> {
+        let data = Unpatched::of(table.name)?;
+        let columns: Vec<_> = table.columns.iter().filter(|column| column.weight > 0.0).collect();
+        let mut published = Vec::new();
+        for row in table.fitted_rows {
+            for column in &columns {
+                published.push(data.at(&table.key_of(row), column.name)?);
+            }
+        }
+        Some(Self { table, columns, locks: table.fitted_locks(), published })
+    }
+}
+
+impl<'a> Judge<'a> {
+    /// A judge of fits of `machine`.
+    pub fn new(
+        machine: &'a Machine,
+        plan: &'a FitPlan,
+        workers: usize,
+    ) -> Result<Self, SimulatedError> {
+        let tables = plan.tables().into_iter().map(Target::of).collect::<Option<Vec<_>>>();
+        let tables = tables.filter(|tables| !tables.is_empty());
+        Ok(Self { machine, plan, tables: tables.ok_or(SimulatedError::NothingTried)?, workers })
+    }
+
+    /// All cells with the numbers at a place.
+    pub fn rows(
+        &self,
+        at: &[f64],
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<FittedCell>, SimulatedError> {
+        self.rows_with(&self.plan.parameters(at), depth)
+    }
+
+    /// All cells with these numbers.
+    pub fn rows_with(
+        &self,
+        parameters: &Parameters,
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<FittedCell>, SimulatedError> {
+        let mut simulated = self.simulate(&[(parameters.clone(), None)], depth)?;
+        Ok(simulated.pop().into_iter().flatten().flatten().collect())
+    }
+
+    /// The rows of each table, for each set of numbers with the tables that are to be simulated with it, all
+    /// if `None`; those of the others are missing.
+    fn simulate(
+        &self,
+        points: &[(Parameters, Option<Vec<usize>>)],
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<Vec<Vec<FittedCell>>>, SimulatedError> {
+        let machines = points.iter().map(|(parameters, _)| parameters.applied_to(self.machine));
+        let machines = machines.collect::<Result<Vec<_>, _>>()?;
+        let depths: Vec<TableDepth> =
+            self.tables.iter().map(|target| depth(target.table)).collect();
+        let mut jobs = Vec::new();
+        let mut of_job = Vec::new();
+        for (point, ((parameters, only), machine)) in points.iter().zip(&machines).enumerate() {
+            for (at, target) in self.tables.iter().enumerate() {
+                if only.as_ref().is_some_and(|only| !only.contains(&at)) {
+                    continue;
+                }
+                of_job.push((point, at));
+                jobs.push(TableJob {
+                    table: target.table,
+                    machine,
+                    parameters,
+                    depth: &depths[at],
+                    rows: target.table.fitted_rows,
+                    locks: &target.locks,
+                    seed: 1,
+                });
+            }
+        }
+        let mut simulated = vec![vec![Vec::new(); self.tables.len()]; points.len()];
+        for ((point, at), runs) in
+            of_job.into_iter().zip(tables::run(&jobs, self.workers, &|_| ())?)
+        {
+            simulated[point][at] = self.tables[at].rows(&runs);
+        }
+        Ok(simulated)
+    }
+
+    /// The weighted relative errors at a place.
+    pub fn errors(
+        &self,
+        at: &[f64],
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<Vec<f64>, SimulatedError> {
+        Ok(self.rows(at, depth)?.iter().map(FittedCell::weighted_error).collect())
+    }
+
+    /// What a step in each variable does to the errors.
+    pub fn slopes(
+        &self,
+        at: &[f64],
+        depth: fn(&SimulatedTable) -> TableDepth,
+    ) -> Result<search::Slopes, SimulatedError> {
+        let step = |x: f64| if x + STEP <= 1.0 { STEP } else { -STEP };
+        let together = self.moved_together();
+        let mut points = vec![(self.plan.parameters(at), None)];
+        for moved in &together {
+            let mut there = at.to_vec();
+            moved.iter().for_each(|&(index, _)| there[index] += step(at[index]));
+            let owners: Option<Vec<usize>> = moved.iter().map(|(_, owner)| *owner).collect();
+            let owners = owners.map(|owners| self.of_their_workloads(&owners));
+            points.push((self.plan.parameters(&there), owners));
+        }
+        let simulated = self.simulate(&points, depth)?;
+        let (here, there) = simulated.split_first().ok_or(SimulatedError::NothingTried)?;
+        let errors: Vec<f64> = here.iter().flatten().map(FittedCell::weighted_error).collect();
+        let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
+        for (rows, moved) in there.iter().zip(&together) {
+            for &(index, owner) in moved {
+                for (cell, error) in self.errors_of(rows, owner) {
+                    slopes[cell][index] = (error - errors[cell]) / step(at[index]);
+                }
+            }
+        }
+        Ok(search::Slopes { errors, slopes })
+    }
+
+    /// The tables that have the workload of one of these.
+    fn of_their_workloads(&self, owners: &[usize]) -> Vec<usize> {
+        let is_theirs = |&table: &usize| owners.iter().any(|&owner| self.is_alike(owner, table));
+        (0..self.tables.len()).filter(is_theirs).collect()
+    }
+    fn is_alike(&self, a: usize, b: usize) -> bool {
+        workload_name(self.tables[a].table) == workload_name(self.tables[b].table)
+    }
+
+    /// Which variables can be moved at the same time, and whose they are: numbers of different workloads'
+    /// software have nothing to do with each other.
+    fn moved_together(&self) -> Vec<Vec<(usize, VariableOwner)>> {
+        let mut together: Vec<Vec<(usize, VariableOwner)>> = Vec::new();
+        for (index, (owner, _)) in self.plan.variables().into_iter().enumerate() {
+            let is_free = |moved: &&mut Vec<(usize, VariableOwner)>| {
+                owner.is_some() && moved.iter().all(|(_, other)| other.is_some() && *other != owner)
+            };
+            match together.iter_mut().find(is_free) {
+                Some(moved) => moved.push((index, owner)),
+                None => together.push(vec![(index, owner)]),
+            }
+        }
+        together
+    }
+
+    /// The errors of the tables with the workload of one, or of all, with their places among those of all.
+    fn errors_of(&self, rows: &[Vec<FittedCell>], owner: VariableOwner) -> Vec<(usize, f64)> {
+        let lengths = self.tables.iter().map(|target| target.published.len());
+        let tables =
+            lengths.enumerate().flat_map(|(table, length)| (0..length).map(move |_| table));
+        let is_its = |table: usize| owner.is_none_or(|owner| self.is_alike(owner, table));
+        let cells = tables.enumerate().filter(|(_, table)| is_its(*table));
+        let errors = rows.iter().enumerate().filter(|(table, _)| is_its(*table));
+        let errors = errors.flat_map(|(_, rows)| rows.iter().map(FittedCell::weighted_error));
+        cells.map(|(cell, _)| cell).zip(errors).collect()
+    }
+
+    /// What is recorded of the columns that are met like this.
+    pub fn fits(&self, rows: &[FittedCell], depth: fn(&SimulatedTable) -> TableDepth) -> Vec<Fit> {
+        let of_target = |target: &Target| -> Vec<Fit> {
+            let depth = depth(target.table);
+            let fit = |column: &&TableColumn| {
+                let is_its =
+                    |row: &&FittedCell| (row.table, row.column) == (target.table.name, column.name);
+                let of_column: Vec<FittedCell> = rows.iter().filter(is_its).copied().collect();
+                Fit {
+                    table: target.table.name.into(),
+                    columns: vec![column.name.into()],
+                    workload: workload_name(target.table).into(),
+                    lock: target.lock_of(column).into(),
+                    threads: target.table.fitted_rows.iter().map(|row| row.threads).collect(),
+                    placement: target.table.runs_as.name().into(),
+                    start_state: target.table.runs_as.starts(&depth),
+                    seeds: (1..=depth.seeds).collect(),
+                    warmup_us: depth.warmup_us,
+                    window_us: depth.window_us,
+                    residual_rms_percent: rounded(rms_percent(&of_column), 3),
+                }
+            };
+            target.columns.iter().map(fit).collect()
+        };
+        self.tables.iter().flat_map(of_target).collect()
+    }
+}
+
+impl Target {
+    fn rows(&self, runs: &tables::Runs<'_>) -> Vec<FittedCell> {
+        let mut published = self.published.iter();
+        let mut rows = Vec::new();
+        for (at, row) in self.table.fitted_rows.iter().enumerate() {
+            for (column, &published) in self.columns.iter().zip(published.by_ref()) {
+                rows.push(FittedCell {
+                    table: self.table.name,
+                    of: row,
+                    column: column.name,
+                    weight: column.weight,
+                    published,
+                    simulated: runs.mean(at, column),
+                });
+            }
+        }
+        rows
+    }
+
+    fn lock_of(&self, column: &TableColumn) -> &'static str {
+        match column.quantity {
+            tables::Quantity::Of(lock, _) => lock,
+            _ => self.locks[0],
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The results of a check, in each format.
+
+use super::described;
+use super::judge::{CLEAR, CheckEntry, LockOrder, Wrong, median_error};
+use super::plan::{CheckCell, LOADS};
+use lockwright_measure::cell::{LabMachine, On, Workload};
+use lockwright_measure::native::NativeMachine;
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_sheets::{
+    Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
+};
+use serde::Serialize;
+
+/// `lockwright.machines-check/1`.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckDocument {
+    schema: &'static str,
+    native: On,
+    simulated: On,
+    seed: u64,
+    /// Pairs of native medians that differ by more than this have a clear order.
+    clear_factor: f64,
+    cells: Vec<JudgedCell>,
+    /// Missing while cells are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Overall>,
+    /// What a reader should know of the results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgedCell {
+    #[serde(flatten)]
+    cell: CheckCell,
+    locks: Vec<CheckEntry>,
+    order: LockOrder,
+    median_error_percent: f64,
+}
+
+/// All cells together.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Overall {
+    cells: usize,
+    /// Cells in which every pair with a clear native order has the same order simulated.
+    cells_with_right_order: usize,
+    pairs_judged: usize,
+    pairs_right: usize,
+    /// Wrong pairs whose native ranges overlap.
+    pairs_wrong_and_unsteady: usize,
+    median_error_percent: f64,
+}
+
+impl JudgedCell {
+    /// Judges the locks of a cell.
+    pub fn of(cell: CheckCell, locks: Vec<CheckEntry>) -> Self {
+        let (order, median_error_percent) = (LockOrder::of(&locks), median_error(locks.iter()));
+        Self { cell, order, median_error_percent, locks }
+    }
+    /// One sentence about the order.
+    fn verdict(&self) -> String {
+        let LockOrder { judged, right, wrong } = &self.order;
+        let pair = |wrong: &Wrong| {
+            let but = if wrong.ranges_overlap { " (the native runs overlap)" } else { "" };
+            format!("{} > {}{but}", wrong.faster, wrong.slower)
+        };
+        let pairs: Vec<_> = wrong.iter().map(pair).collect();
+        let have = "clear pairs of locks have the native order";
+        match self.order.is_right() {
+            true => format!("all {judged} {have}"),
+            false => format!("{right} of {judged} {have}, but not {}", pairs.join(", ")),
+        }
+    }
+}
+
+impl CheckDocument {
+    /// A document without cells yet.
+    pub fn new(seed: u64, native: &NativeMachine, simulated: &SimulatedMachine) -> Self {
+        let (cs_load, think_load) = LOADS[0];
+        let workload = Workload::counter(cs_load, think_load);
+        Self {
+            schema: "lockwright.machines-check/1",
+            native: native.on(workload),
+            simulated: simulated.on(workload),
+            seed,
+            clear_factor: CLEAR,
+            cells: Vec::new(),
+            summary: None,
+            warnings: simulated.warnings(workload),
+        }
+    }
+    /// Adds a cell.
+    pub fn push(&mut self, cell: JudgedCell) {
+        self.cells.push(cell);
+    }
+    /// There are no more cells.
+    pub fn finish(&mut self) {
+        let sum =
+            |get: fn(&LockOrder) -> usize| self.cells.iter().map(|cell| get(&cell.order)).sum();
+        self.summary = Some(Overall {
+            cells: self.cells.len(),
+            cells_with_right_order: sum(|order| usize::from(order.is_right())),
+            pairs_judged: sum(|order| order.judged),
+            pairs_right: sum(|order| order.right),
+            pairs_wrong_and_unsteady: sum(|order| {
+                order.wrong.iter().filter(|wrong| wrong.ranges_overlap).count()
+            }),
+            median_error_percent: median_error(self.cells.iter().flat_map(|cell| &cell.locks)),
+        });
+    }
+}
+
+impl JudgedCell {
+    fn table(&self) -> Sheet {
+        let columns = vec![
+            Column::name("lock"),
+            Column::number("native"),
+            Column::number("least"),
+            Column::number("most"),
+            Column::number("simulated"),
+            Column::number("error"),
+        ];
+        let row = |entry: &CheckEntry| {
+            let native = entry.native_ops_per_s;
+            vec![
+                entry.lock.into(),
+                rate(native.median),
+                rate(native.min),
+                rate(native.max),
+                rate(entry.simulated_ops_per_s),
+                format!("{} %", signed(entry.error_percent)),
+            ]
+        };
+        Sheet { columns, keys: 1, rows: self.locks.iter().map(row).collect() }
+    }
+}
+
+impl Overall {
+    fn sentence(&self) -> String {
+        format!(
+            "all cells: median error {}. Of {} pairs of locks whose native medians differ by more than \
+             {:.0} %, {} have the same order in the simulation; of the others, the native runs overlap in {}. \
+             In {} of {}, all pairs have the same order.",
+            percent(self.median_error_percent),
+            self.pairs_judged,
+            (CLEAR - 1.0) * 100.0,
+            self.pairs_right,
+            self.pairs_wrong_and_unsteady,
+            self.cells_with_right_order,
+            plural(self.cells as u64, "cell")
+        )
+    }
+}
+
+impl Report for CheckDocument {
+    fn text(&self) -> String {
+        let mut text = wrapped(
+            "workload counter, natively and simulated. native: median of the runs; least, most: of the \
+             native runs; error: simulated relative to native",
+        );
+        for cell in &self.cells {
+            text = text + "\n" + &wrapped(&described(cell.cell)) + &cell.table().text();
+            let error = percent(cell.median_error_percent);
+            text += &wrapped(&format!("median error {error}; {}", cell.verdict()));
+        }
+        if let Some(all) = &self.summary {
+            text = text + "\n" + &wrapped(&all.sentence());
+        }
+        text + &warned(&self.warnings)
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+    fn json(&self) -> String {
+        to_json(self)
+    }
+    fn grid(&self) -> Grid {
+        Grid::of(
+            self.cells.iter().flat_map(|cell| cell.locks.iter().map(move |entry| (cell, entry))),
+            &[
+                ("threads", &|(it, _)| it.cell.threads.to_string()),
+                ("cs_load", &|(it, _)| it.cell.cs_load.to_string()),
+                ("think_load", &|(it, _)| it.cell.think_load.to_string()),
+                ("lock", &|(_, entry)| entry.lock.into()),
+                ("native_ops_per_s", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.median)),
+                ("native_min", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.min)),
+                ("native_max", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.max)),
+                ("simulated_ops_per_s", &|(_, entry)| format!("{:.0}", entry.simulated_ops_per_s)),
+                ("error_percent", &|(_, entry)| format!("{:.1}", entry.error_percent)),
+            ],
+        )
+    }
+}

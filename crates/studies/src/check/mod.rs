@@ -1,0 +1,117 @@
+//! Workload `counter` natively and simulated on the machine file of this computer, lock by lock.
+
+mod document;
+mod judge;
+mod plan;
+
+use document::{CheckDocument, JudgedCell};
+use judge::CheckEntry;
+use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement};
+use lockwright_measure::error::Error;
+use lockwright_measure::interrupt;
+use lockwright_measure::native::{ForeignLoad, NativeMachine};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::subject::Subject;
+use lockwright_sheets::{Outputs, Progress, foreign_load, plural};
+use plan::CheckCell;
+pub use plan::{CheckPlan, THREADS};
+use std::process::ExitCode;
+
+/// Runs all cells natively, then one after the other simulated, until Ctrl-C.
+pub fn run(
+    plan: &CheckPlan,
+    native: &NativeMachine,
+    simulated: &SimulatedMachine,
+    outputs: &Outputs,
+    progress: Progress,
+) -> Result<ExitCode, Error> {
+    let foreign = ForeignLoad::watch();
+    let natives = measure(plan, native, progress)?;
+    let mut document = CheckDocument::new(plan.seed, native, simulated);
+    document.warnings.extend(foreign_load(foreign.percent()));
+    for (&cell, locks) in plan.cells.iter().zip(natives) {
+        if interrupt::is_requested() {
+            return Ok(ExitCode::from(interrupt::EXIT_CODE));
+        }
+        progress.say(&format!("simulated, {}", described(cell)));
+        let simulated = simulate(plan, simulated, cell)?;
+        let entries = locks.into_iter().zip(simulated).filter_map(|((lock, native), simulated)| {
+            CheckEntry::of(lock.name(), &native, &simulated)
+        });
+        document.push(JudgedCell::of(cell, entries.collect()));
+        outputs.keep_so_far(&document);
+    }
+    document.finish();
+    outputs.finish(&document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A lock and its native operations per second, a number for each repetition.
+type Natives = Vec<(Subject, Vec<f64>)>;
+
+/// Measures all cells natively. In each repetition every cell has its turn and in it every lock, each
+/// time another one first, so that a disturbance meets a repetition and not a cell.
+fn measure(
+    plan: &CheckPlan,
+    machine: &NativeMachine,
+    progress: Progress,
+) -> Result<Vec<Natives>, Error> {
+    let empty = |&cell: &CheckCell| {
+        plan.locks_in(cell).into_iter().map(|lock| (lock, Vec::new())).collect()
+    };
+    let mut natives: Vec<Natives> = plan.cells.iter().map(empty).collect();
+    progress.expect(plan.runs as usize * natives.iter().map(Vec::len).sum::<usize>());
+    for repetition in 0..plan.runs {
+        progress.say(&format!("native, repetition {} of {}", repetition + 1, plan.runs));
+        for (&cell, locks) in plan.cells.iter().zip(&mut natives) {
+            let count = locks.len();
+            for turn in 0..count {
+                let (lock, seen) = &mut locks[(turn + repetition as usize) % count];
+                let spec = plan.native(cell, *lock, repetition);
+                seen.push(result(&spec, machine.run_cell(&spec))?.ops_per_s);
+                progress.advance(1);
+            }
+        }
+    }
+    Ok(natives)
+}
+
+/// Simulates a cell; operations per second of each lock in each repetition.
+fn simulate(
+    plan: &CheckPlan,
+    machine: &SimulatedMachine,
+    cell: CheckCell,
+) -> Result<Vec<Vec<f64>>, Error> {
+    let specs = plan.simulated(cell);
+    let each = specs.len() / plan.locks_in(cell).len().max(1);
+    let results = machine.run_batch(&specs, &|_| ());
+    let numbers =
+        specs.iter().zip(results).map(|(spec, measured)| Ok(result(spec, measured)?.ops_per_s));
+    let numbers: Vec<f64> = numbers.collect::<Result<_, Error>>()?;
+    Ok(numbers.chunks(each.max(1)).map(<[f64]>::to_vec).collect())
+}
+
+/// What came out of a cell that was not interrupted and did not fail.
+fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Measurement, Error> {
+    let lock = spec.lock.name();
+    match result {
+        Ok(measured) if measured.held() => Ok(measured),
+        Ok(_) => Err(Error::Measurement(format!("`{lock}` does not exclude"))),
+        Err(CellError::Interrupted) => {
+            Err(Error::Measurement("interrupted before there was a result".into()))
+        }
+        Err(CellError::Failed(how)) => {
+            Err(Error::Measurement(format!("`{lock}` with {} threads: {how}", spec.threads)))
+        }
+    }
+}
+
+/// A cell in words.
+fn described(cell: CheckCell) -> String {
+    let CheckCell { cs_load, think_load, threads } = cell;
+    format!(
+        "{}, {} in the critical section, {think_load} between two",
+        plural(threads as u64, "thread"),
+        plural(cs_load.into(), "pause instruction"),
+    )
+}

@@ -1,0 +1,183 @@
+//! Reproduced tables, in each format.
+
+use super::cell::TableCell;
+use super::document::{ReproduceDocument, ReproduceEffort, TableDocument};
+use super::text::{self, NUMBERS};
+use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, TableRow};
+use lockwright_sheets::{Chart, ChartShape, Grid, Point, Report, Series, optional, to_json};
+use serde::Serialize;
+
+impl ReproduceDocument {
+    /// How well each table is met; empty if there is only one.
+    pub fn summary(&self) -> String {
+        if self.tables.len() > 1 { text::summary(&self.tables) } else { String::new() }
+    }
+}
+
+impl TableDocument {
+    /// Column by column.
+    fn cells(&self) -> impl Iterator<Item = (&'static TableRow, &'static str, &TableCell)> {
+        self.columns.iter().flat_map(move |&name| {
+            self.rows.iter().filter_map(move |row| Some((row.of, name, row.columns.get(name)?)))
+        })
+    }
+    /// The lines of its picture: each column, for each value of the keys after the first.
+    fn drawn(&self, table: &'static SimulatedTable) -> Vec<(&'static TableColumn, &'static [Key])> {
+        let mut others: Vec<&[Key]> = Vec::new();
+        for row in &self.rows {
+            let of_row = &row.of.key[1..];
+            if !others.contains(&of_row) {
+                others.push(of_row);
+            }
+        }
+        let columns = table.columns.iter().filter(|c| matches!(c.quantity, Quantity::Of(..)));
+        columns.flat_map(|column| others.iter().map(move |&others| (column, others))).collect()
+    }
+    fn named(&self, column: &TableColumn, others: &[Key]) -> String {
+        let others = self.keys[1..].iter().zip(others);
+        let others = others.map(|(name, key)| format!(", {name} {key}"));
+        without_unit(column.name).to_string() + &others.collect::<String>()
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a, T: Serialize> {
+    schema: &'a str,
+    effort: ReproduceEffort,
+    seed: u64,
+    interrupted: bool,
+    #[serde(flatten)]
+    body: T,
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    tables: &'a [TableDocument],
+}
+
+impl Report for TableDocument {
+    fn text(&self) -> String {
+        text::of_table(self)
+    }
+    fn brief(&self) -> String {
+        text::brief(self)
+    }
+    fn json(&self) -> String {
+        to_json(self)
+    }
+    fn grid(&self) -> Grid {
+        cells_of([self])
+    }
+    fn chart(&self) -> Option<Chart> {
+        let table = SimulatedTable::named(self.table)?;
+        if self.keys.iter().any(|key| !NUMBERS.contains(key)) {
+            return None;
+        }
+        let (mut simulated, mut published) = (Vec::new(), Vec::new());
+        for (column, others) in self.drawn(table) {
+            let is_its = |row: &TableRow, name| name == column.name && row.key[1..] == *others;
+            let cells = || self.cells().filter(|(row, name, _)| is_its(row, *name));
+            let points = cells().map(|(row, _, cell)| Point {
+                x: row.threads.into(),
+                y: cell.simulated,
+                spread: (cell.interval[1] - cell.interval[0]) / 2.0,
+            });
+            let name = self.named(column, others);
+            simulated.push(series(&name, "simulated", false, points.collect()));
+            let points = cells().filter_map(|(row, _, cell)| {
+                Some(Point { x: row.threads.into(), y: cell.published?, spread: 0.0 })
+            });
+            published.push(series(&name, "published", true, points.collect()));
+        }
+        // References take the colours of the lines in their order, so only the last ones can be missing.
+        while published.last().is_some_and(|series: &Series| series.points.is_empty()) {
+            published.pop();
+        }
+        Some(Chart {
+            title: format!("{}: simulated, and as published", self.table),
+            x_label: self.keys[0].into(),
+            y_label: unit(table).into(),
+            shape: ChartShape::Lines(simulated.into_iter().chain(published).collect()),
+        })
+    }
+}
+
+/// The name of a column; the unit is on the axis.
+fn without_unit(column: &str) -> &str {
+    const UNITS: [&str; 6] = [
+        "_ops_1e7",
+        "_ops_per_us",
+        "_kops_per_s",
+        "_build_time_s",
+        "_ops_per_thread_in_5_s",
+        "_acquisitions",
+    ];
+    UNITS.iter().fold(column, |name, unit| name.trim_end_matches(unit))
+}
+
+fn series(name: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Series {
+    Series { name: format!("{}, {what}", name.replace('_', " ")), points, is_reference }
+}
+
+fn unit(table: &SimulatedTable) -> &'static str {
+    let name = table.columns.first().map_or("", |column| column.name);
+    [
+        ("_ops_1e7", "10^7 operations per 30 s"),
+        ("_ops_per_us", "operations per microsecond"),
+        ("_kops_per_s", "thousand operations per second"),
+        ("_build_time_s", "seconds"),
+        ("_ops_per_thread_in_5_s", "operations of a thread in 5 s"),
+    ]
+    .iter()
+    .find_map(|(ending, unit)| name.ends_with(ending).then_some(*unit))
+    .unwrap_or("how often")
+}
+
+fn cells_of<'a>(tables: impl IntoIterator<Item = &'a TableDocument>) -> Grid {
+    let cells = tables.into_iter().flat_map(|table| {
+        table.cells().map(move |(row, name, cell)| (table.table, row, name, cell))
+    });
+    Grid::of(
+        cells,
+        &[
+            ("table", &|(table, _, _, _)| (*table).into()),
+            ("row", &|(_, row, _, _)| row.label()),
+            ("column", &|(_, _, name, _)| (*name).into()),
+            ("simulated", &|(_, _, _, cell)| cell.simulated.to_string()),
+            ("interval_low", &|(_, _, _, cell)| cell.interval[0].to_string()),
+            ("interval_high", &|(_, _, _, cell)| cell.interval[1].to_string()),
+            ("published", &|(_, _, _, cell)| optional(cell.published)),
+            ("error_percent", &|(_, _, _, cell)| optional(cell.error_percent)),
+            ("role", &|(_, _, _, cell)| cell.role.name().into()),
+            ("published_is", &|(_, _, _, cell)| {
+                cell.published.map_or("", |_| cell.published_is.name()).into()
+            }),
+        ],
+    )
+}
+
+impl Report for ReproduceDocument {
+    fn text(&self) -> String {
+        let tables: String = self.tables.iter().map(|table| table.text() + "\n").collect();
+        tables + &self.summary()
+    }
+    fn json(&self) -> String {
+        let Self { effort, seed, interrupted, .. } = *self;
+        let schema = "lockwright.reproduce/1";
+        match self.tables.first() {
+            Some(body) if !self.is_list => {
+                to_json(&Document { schema, effort, seed, interrupted, body })
+            }
+            _ => {
+                let body = List { tables: &self.tables };
+                to_json(&Document { schema, effort, seed, interrupted, body })
+            }
+        }
+    }
+    fn grid(&self) -> Grid {
+        cells_of(&self.tables)
+    }
+    fn chart(&self) -> Option<Chart> {
+        self.tables.first().and_then(TableDocument::chart)
+    }
+}

@@ -1,0 +1,189 @@
+//! Running the cells of tables.
+
+use super::measure::TableMeasure;
+use super::row::TableRow;
+use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads};
+use lockwright_measure::cell::{Done, Purpose};
+use lockwright_measure::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
+use lockwright_sim::machine::{Machine, Parameters};
+
+/// Rows of a table to be simulated with some numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct TableJob<'a> {
+    /// The table.
+    pub table: &'static SimulatedTable,
+    /// Its machine, with the costs of `parameters`.
+    pub machine: &'a Machine,
+    /// What the software takes.
+    pub parameters: &'a Parameters,
+    /// How much is simulated of each cell.
+    pub depth: &'a TableDepth,
+    /// The rows.
+    pub rows: &'a [TableRow],
+    /// The locks.
+    pub locks: &'a [&'static str],
+    /// What seeds are counted from.
+    pub seed: u64,
+}
+
+/// The outcomes of a job, row by row, lock by lock, sample by sample.
+pub struct Runs<'a> {
+    job: TableJob<'a>,
+    outcomes: Vec<Outcome>,
+}
+
+/// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
+/// made of the outcomes run once. `done` hears how many cells are done.
+pub fn run<'a>(
+    jobs: &[TableJob<'a>],
+    workers: usize,
+    done: &Done<'_>,
+) -> Result<Vec<Runs<'a>>, SimulatedError> {
+    let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
+    let same: Vec<Option<usize>> = (0..jobs.len()).map(first_same).collect();
+    let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
+    let cells: Vec<Vec<Cell<'_>>> =
+        distinct.map(|(job, _)| job.cells()).collect::<Result<_, _>>()?;
+    let cells = cells.concat();
+    let outcomes = run_cells(&cells, workers, done).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut outcomes = outcomes.into_iter();
+    let mut runs: Vec<Runs<'a>> = Vec::new();
+    for (job, same) in jobs.iter().zip(same) {
+        let outcomes = match same {
+            Some(other) => runs[other].outcomes.clone(),
+            None => outcomes.by_ref().take(job.cells()?.len()).collect(),
+        };
+        runs.push(Runs { job: *job, outcomes });
+    }
+    Ok(runs)
+}
+
+impl<'a> TableJob<'a> {
+    /// True if another job runs the same cells. With a fixed amount of work, the workload has all that the
+    /// runs need of the parameters.
+    fn runs_as(&self, other: &Self) -> bool {
+        let workloads = |job: &Self| -> Vec<_> {
+            let of_row = |row| (job.table.workload)(job.parameters, job.depth, row);
+            job.rows.iter().map(of_row).collect()
+        };
+        let (mine, others) = (workloads(self), workloads(other));
+        let is_fixed_work = mine.iter().all(|workload| workload.is_fixed_work());
+        let is_simulated_alike =
+            mine == others && (is_fixed_work || self.parameters == other.parameters);
+        is_simulated_alike
+            && std::ptr::eq(self.table, other.table)
+            && self.machine == other.machine
+            && (self.depth, self.rows, self.locks, self.seed)
+                == (other.depth, other.rows, other.locks, other.seed)
+    }
+    fn cells(&self) -> Result<Vec<Cell<'a>>, SimulatedError> {
+        let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
+        let locks: Vec<_> = locks.iter().map(|lock| registered(lock)).collect::<Result<_, _>>()?;
+        let samples = table.samples(depth);
+        let cell = move |row: &TableRow, lock, sample: super::CellRun| Cell {
+            machine,
+            parameters,
+            lock,
+            workload: (table.workload)(parameters, depth, row),
+            threads: row.threads,
+            has_siblings: row.has_siblings,
+            placement: table.runs_as.placement(),
+            scheduling: sample.scheduling,
+            seed: seed.wrapping_add(sample.seed),
+            stutter_ns: 0,
+            warmup_ns: depth.warmup_us * 1_000,
+            window_ns: depth.window_us * 1_000,
+            tunables: &[],
+            purpose: Purpose::Throughput,
+        };
+        let of_row = |row| {
+            let of_lock = move |&lock: &_| (row, lock);
+            locks.iter().map(of_lock)
+        };
+        let cells = rows.iter().flat_map(of_row).flat_map(|(row, lock)| {
+            let cells = samples.clone().into_iter();
+            cells.map(move |sample| cell(row, lock, sample))
+        });
+        Ok(cells.collect())
+    }
+}
+
+impl Runs<'_> {
+    /// A column in the row of that number, sample by sample. Empty if its locks did not run.
+    pub fn column(&self, row: usize, column: &TableColumn) -> Vec<f64> {
+        match column.quantity {
+            Quantity::Of(lock, measure) => self.measured(row, lock, measure),
+            Quantity::OfRow(measure) => self.of_row(row, measure),
+            Quantity::RowOver(lock, measure) => {
+                quotients(&self.of_row(row, measure), &self.measured(row, lock, measure))
+            }
+            Quantity::Ratio(over, under) => self.ratios(row, over, under),
+            Quantity::Change(to, from) => {
+                self.ratios(row, to, from).into_iter().map(change_percent).collect()
+            }
+        }
+    }
+
+    /// The column in the row, for all samples together: the mean, and of a quotient that of the means.
+    pub fn mean(&self, row: usize, column: &TableColumn) -> f64 {
+        match column.quantity {
+            Quantity::Of(..) | Quantity::OfRow(_) => mean(&self.column(row, column)),
+            Quantity::RowOver(lock, measure) => {
+                mean(&self.of_row(row, measure)) / mean(&self.measured(row, lock, measure))
+            }
+            Quantity::Ratio(over, under) => self.ratio(row, over, under),
+            Quantity::Change(to, from) => change_percent(self.ratio(row, to, from)),
+        }
+    }
+
+    fn ratio(&self, row: usize, over: &str, under: &str) -> f64 {
+        let of = |name| self.job.table.column(name).map_or(0.0, |column| self.mean(row, column));
+        of(over) / of(under)
+    }
+    fn ratios(&self, row: usize, over: &str, under: &str) -> Vec<f64> {
+        let cells = |name| match self.job.table.column(name) {
+            Some(column) => self.column(row, column),
+            None => Vec::new(),
+        };
+        quotients(&cells(over), &cells(under))
+    }
+    fn of_row(&self, row: usize, measure: TableMeasure) -> Vec<f64> {
+        match self.job.rows[row].lock {
+            Some(lock) => self.measured(row, lock, measure),
+            None => Vec::new(),
+        }
+    }
+
+    fn measured(&self, row: usize, lock: &str, measure: TableMeasure) -> Vec<f64> {
+        let TableJob { table, parameters, depth, locks, rows, .. } = self.job;
+        let Some(at) = locks.iter().position(|name| *name == lock) else { return Vec::new() };
+        let samples = table.samples(depth).len();
+        let first = (row * locks.len() + at) * samples;
+        let row = &rows[row];
+        let workload = (table.workload)(parameters, depth, row);
+        let outcomes = &self.outcomes[first..first + samples];
+        outcomes.iter().map(|outcome| measure.of(outcome, row, workload, parameters)).collect()
+    }
+}
+
+/// One by one.
+fn quotients(over: &[f64], under: &[f64]) -> Vec<f64> {
+    over.iter().zip(under).map(|(over, under)| over / under).collect()
+}
+
+fn change_percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+/// The mean of numbers; 0 of none.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+impl TableThreads {
+    /// What a calibration calls the starts, if there are any.
+    pub fn starts(self, depth: &TableDepth) -> Option<String> {
+        let names: Vec<_> = depth.starts.iter().map(|start| start.name()).collect();
+        matches!(self, Self::Guest | Self::Kernel).then(|| names.join(", "))
+    }
+}
