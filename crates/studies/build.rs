@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// The crates and files whose text decides a result, from this folder. Of this crate, those that say what a trial runs.
-const DECIDE: [&str; 9] = [
+const DECIDE: [&str; 8] = [
     "../core/src",
     "../linux/src",
     "../locks/src",
@@ -13,7 +13,6 @@ const DECIDE: [&str; 9] = [
     "../sim/src",
     "../measure/src",
     "src/sweep/trial.rs",
-    "src/sweep/workload.rs",
     "../../machines",
 ];
 

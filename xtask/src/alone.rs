@@ -38,7 +38,6 @@ const PROGRAMS: [&str; 8] = [
     "crates/clients/src/lib.rs",
     "crates/clients/tests/clients.rs",
     "crates/clients/tests/native.rs",
-    
     "crates/measure/src/lib.rs",
 ];
 

@@ -1,10 +1,11 @@
 //! The machines, and which of them `--on` means.
 
 use crate::options::MachineArgs;
-use lockwright_measure::cell::{LabMachine, On, Settings, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::native::{ForeignLoad, NativeMachine};
 use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::trial::{LabMachine, On, Settings};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::Progress;
 use lockwright_sim::machine::{Costs, Machine, Topology};
 use std::path::Path;
@@ -43,7 +44,8 @@ pub fn all() -> Vec<ListedMachine> {
 
 fn this_computer() -> ListedMachine {
     let native = NativeMachine::new(&Settings::default());
-    let On::Native { machine, cpus, numa_nodes, kernel } = native.on(Workload::Uncontended) else {
+    let On::Native { machine, cpus, numa_nodes, kernel } = native.on(Workload::counter(1, 0))
+    else {
         unreachable!("this computer is not simulated");
     };
     let description = format!("this computer: {machine}, {kernel}");

@@ -1,10 +1,11 @@
 //! Which cells a command runs: locks, threads and time, checked before anything is measured.
 
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::{LabMachine, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::stalls_if_oversubscribed;
 use lockwright_measure::subject::{Asked, Selection};
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 
 /// The locks and thread counts of a command.
 #[derive(Clone, Debug)]

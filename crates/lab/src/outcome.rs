@@ -1,11 +1,11 @@
 //! What a command comes to.
 
-use lockwright_measure::cell::Measurement;
 use lockwright_measure::interrupt;
+use lockwright_measure::record::TrialRecord;
 use std::process::ExitCode;
 
 /// What the checkers of a run saw, as a sentence.
-pub fn what_broke(measured: &Measurement) -> String {
+pub fn what_broke(measured: &TrialRecord) -> String {
     match (measured.violations.first(), measured.fail) {
         (Some(violation), _) => violation.clone(),
         (None, fail) => format!("does not exclude: {fail} times an owner was not alone"),

@@ -4,16 +4,16 @@
 //! every computer.
 
 use crate::machines::NATIVE;
-use crate::options::{MachineArgs, typed};
+use crate::options::MachineArgs;
 use clap::ValueEnum;
-use lockwright_measure::cell::{CellSpec, Purpose, Workload};
 use lockwright_measure::native::locks::readers_share;
 use lockwright_measure::stress::Stress;
+use lockwright_measure::trial::{Purpose, Trial};
 use lockwright_sheets::quoted;
 use lockwright_sim::{ScheduledKind, Scheduling};
 
 /// The line that tells how to repeat `spec` on the machine of `machine`, if that is simulated.
-pub fn line(machine: &MachineArgs, spec: &CellSpec) -> Option<String> {
+pub fn line(machine: &MachineArgs, spec: &Trial) -> Option<String> {
     if machine.on == NATIVE {
         return None;
     }
@@ -24,7 +24,7 @@ pub fn line(machine: &MachineArgs, spec: &CellSpec) -> Option<String> {
         ),
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
-    let CellSpec { lock, threads, .. } = spec;
+    let Trial { lock, threads, .. } = spec;
     let thread_counts = thread_counts(spec.scheduling);
     let (on, secs) = (quoted(&machine.on), spec.window_ns as f64 / 1e9);
     let mut line = format!(
@@ -67,24 +67,9 @@ fn torture(stress: Stress, has_readers: bool) -> String {
 
 /// A benchmark of one repetition. Waits are timed in the repetition after the last one, with the
 /// seed after the last one, unless threads share CPUs: then in every one.
-fn bench(spec: &CellSpec) -> (String, u64) {
-    let knobs = match spec.workload {
-        // What programs do is run by `compare`, which is not repeated cell by cell.
-        Workload::Uncontended
-        | Workload::Lock2
-        | Workload::Open1
-        | Workload::Readrandom
-        | Workload::RealUse(_) => String::new(),
-        Workload::Counter { .. } => {
-            format!(" {}", spec.workload.counter_typed().unwrap_or_default())
-        }
-        Workload::Handoff { .. } | Workload::Aim7 { .. } | Workload::Starve(_) => {
-            format!(" {}", spec.workload.sleepers_typed())
-        }
-        Workload::Kbuild(knobs) => format!(" {}", typed(&knobs)),
-        Workload::Locktorture { long_hold: true } => " --long-hold 100ms".into(),
-        Workload::Locktorture { long_hold: false } => " --long-hold off".into(),
-    };
+fn bench(spec: &Trial) -> (String, u64) {
+    let knobs = spec.workload.typed(|_, _| true);
+    let knobs = if knobs.is_empty() { knobs } else { format!(" {knobs}") };
     let seed = spec.seed.wrapping_add(spec.repetition.into());
     let is_extra = spec.purpose == Purpose::Latency && spec.scheduling.is_none();
     let seed = seed.wrapping_sub(is_extra.into());
@@ -113,30 +98,25 @@ fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
     use crate::options;
-    use lockwright_measure::cell::ReaderOrder;
     use lockwright_measure::subject::{FLOORS, Subject, SubjectOrigin};
+    use lockwright_measure::workload::Workload;
+    use lockwright_measure::workload::counter::{CounterParams, ReaderOrder};
 
-    const SPEC: CellSpec = CellSpec {
-        lock: Subject { row: &FLOORS[0], origin: SubjectOrigin::Floor },
-        workload: Workload::counter(2, 3),
-        threads: 4,
-        scheduling: None,
-        window_ns: 1_234_567,
-        repetition: 5,
-        seed: 10,
-        purpose: Purpose::Throughput,
-        has_neighbours: false,
-    };
+    fn spec() -> Trial {
+        let lock = Subject { row: &FLOORS[0], origin: SubjectOrigin::Floor };
+        Trial { repetition: 5, ..Trial::new(lock, Workload::counter(2, 3), 4, 1_234_567, 10) }
+    }
 
-    fn told(machine: &str, spec: &CellSpec) -> String {
+    fn told(machine: &str, spec: &Trial) -> String {
         line(&options::read(machine), spec).expect("it is simulated")
     }
 
     #[test]
     fn everything_that_decides_a_cell_is_in_its_line() {
         assert_eq!(
-            told("--on x5-4 --placement scheduler-5.6 --numa-spinlock off", &SPEC),
-            "replay: lockwright bench --workload counter --cs-load 2 --think-load 3 --runs 1 \
+            told("--on x5-4 --placement scheduler-5.6 --numa-spinlock off", &spec()),
+            "replay: lockwright bench --workload counter --cs-load 2 --think-load 3 --read-percent 0 \
+             --reader-order alternate --empty-section off --runs 1 \
              --on x5-4 --lock floor-8 --threads 4 --secs 0.001234567 --seed 15 \
              --placement scheduler-5.6 --numa-spinlock off"
         );
@@ -144,19 +124,22 @@ mod tests {
 
     #[test]
     fn the_calibration_is_in_its_line() {
-        let line = told("--on ./mine.toml --calibration x5-4.calibration.toml", &SPEC);
+        let line = told("--on ./mine.toml --calibration x5-4.calibration.toml", &spec());
         assert!(line.ends_with(" --seed 15 --calibration x5-4.calibration.toml"), "{line}");
     }
 
     #[test]
     fn the_readers_of_a_counter_are_in_its_line() {
-        let reader_order = ReaderOrder::Random;
-        let (cs_load, think_load, readers, is_empty) = (2, 3, 40, true);
-        let workload = Workload::Counter { cs_load, think_load, readers, reader_order, is_empty };
-        let mixed = told("--on x5-4", &CellSpec { workload, ..SPEC });
+        let workload = Workload::Counter(CounterParams {
+            read_percent: 40,
+            reader_order: ReaderOrder::Random,
+            empty_section: true,
+            ..CounterParams::USUAL
+        });
+        let mixed = told("--on x5-4", &Trial { workload, ..spec() });
         assert!(
             mixed.contains(
-                " --think-load 3 --read-percent 40 --reader-order random --empty-section on "
+                " --think-load 0 --read-percent 40 --reader-order random --empty-section on "
             ),
             "{mixed}"
         );
@@ -164,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_repetition_that_times_waits_follows_one_that_does_not() {
-        let latency = CellSpec { purpose: Purpose::Latency, ..SPEC };
+        let latency = Trial { purpose: Purpose::Latency, ..spec() };
         assert!(told("--on x5-4", &latency).contains("--runs 1"));
         assert!(told("--on x5-4", &latency).ends_with("--seed 14"));
         assert!(

@@ -2,8 +2,9 @@
 //! of a guest.
 
 use crate::options::MachineArgs;
-use lockwright_measure::cell::{LabMachine, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// Who runs: a number of threads, or a guest with a number of vCPUs.
@@ -124,10 +125,10 @@ impl ThreadCounts {
             if count == 0 {
                 return Err(Error::usage(format!("{flag} 0 runs nothing: give at least 1")));
             }
-            if workload == Workload::Uncontended && count != 1 {
-                return Err(Error::usage(format!(
-                    "`uncontended` is one thread alone: leave out {flag}"
-                )));
+            if let Some((least, most, why)) = workload.threads()
+                && !(least..=most).contains(&count)
+            {
+                return Err(Error::usage(format!("{why} {flag}")));
             }
             if count > limit {
                 return Err(Error::usage(format!(
@@ -181,8 +182,8 @@ mod tests {
     use super::*;
     use crate::mock::MockMachine;
     use crate::options;
-    use lockwright_measure::cell::Settings;
     use lockwright_measure::simulated::SimulatedMachine;
+    use lockwright_measure::trial::Settings;
 
     const COUNTER: Workload = Workload::counter(1, 0);
 

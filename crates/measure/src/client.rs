@@ -1,8 +1,9 @@
 //! A client on a lock, as a program that is explored.
 
 use crate::compiles_every_lock;
-use crate::erased::{self, ErasedType, ErasedVisitor, erase};
+use crate::erased::{self, CapableVisitor, ErasedType, erase};
 use crate::simulated::Watched;
+use lockwright_catalog::capabilities::{CondvarLock, TimedLock};
 use lockwright_catalog::registry::{self, LockRow, LockVisitor, RwSemVisitor};
 use lockwright_clients::slots;
 use lockwright_clients::{
@@ -177,10 +178,10 @@ impl LockVisitor<Sim> for OfLock {
 /// A client that every lock has, by name, on a lock that tells the checkers what is done with it.
 struct OnErased(&'static str);
 
-impl ErasedVisitor for OnErased {
+impl CapableVisitor for OnErased {
     type Output = Option<Alloc>;
 
-    fn visit<L: RawLock>(self) -> Option<Alloc> {
+    fn visit<L: CondvarLock + TimedLock>(self) -> Option<Alloc> {
         visit_client::<Sim, Watched<L>, _>(self.0, AllocOf)
     }
 }

@@ -1,6 +1,8 @@
 //! What can go wrong before or around measuring. Each message says what to type instead.
 
+use crate::record::TrialError;
 use crate::suggest::{containing, nearest};
+use lockwright_sim::machine::MachineError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -108,6 +110,18 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<MachineError> for Error {
+    fn from(error: MachineError) -> Self {
+        Self::Machine(error.to_string())
+    }
+}
+
+impl From<TrialError> for Error {
+    fn from(error: TrialError) -> Self {
+        Self::Measurement(error.to_string())
+    }
+}
 
 /// Names in a question: "`a`, `b` or `c`".
 fn alternatives(names: &[&str]) -> Option<String> {

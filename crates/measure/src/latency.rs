@@ -1,7 +1,8 @@
 //! Measuring how long it takes to get a lock, for any lock on any machine.
 
-use crate::cell::StarveRole;
+use crate::native::role::StarveRole;
 use crate::stats::Histogram;
+use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::{Order, RawLock};
 use std::cell::RefCell;
@@ -125,6 +126,45 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     }
     fn word_is_legal(word: u32) -> bool {
         L::word_is_legal(word)
+    }
+}
+
+impl<P: Platform, L: TimedLock> TimedLock for Timed<P, L> {
+    #[inline]
+    fn lock_until(&self, deadline_ns: u64) -> bool {
+        let start_ns = P::now_ns();
+        let is_ours = self.inner.lock_until(deadline_ns);
+        if is_ours {
+            let wait_ns = P::now_ns().saturating_sub(start_ns);
+            WAITED.with_borrow_mut(|waited| waited.writers.record(wait_ns));
+        }
+        is_ours
+    }
+}
+
+/// The condition variable of a lock whose acquisitions are timed. What a wait takes is not timed.
+pub struct TimedCondvar<L: CondvarLock>(L::Condvar);
+
+impl<P: Platform, L: CondvarLock> CondvarLock for Timed<P, L> {
+    type Condvar = TimedCondvar<L>;
+}
+
+impl<P: Platform, L: CondvarLock> LockCondvar<Timed<P, L>> for TimedCondvar<L> {
+    fn new() -> Self {
+        Self(L::Condvar::new())
+    }
+    #[inline]
+    unsafe fn wait(&self, lock: &Timed<P, L>, deadline_ns: Option<u64>) -> bool {
+        // SAFETY: the caller owns the lock.
+        unsafe { self.0.wait(&lock.inner, deadline_ns) }
+    }
+    #[inline]
+    fn notify_one(&self) -> bool {
+        self.0.notify_one()
+    }
+    #[inline]
+    fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

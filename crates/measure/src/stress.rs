@@ -1,8 +1,10 @@
 //! What a torture adds to the loop of locktorture, and how often that happened.
 
 use lockwright_sim::Preemption;
-use crate::workload::locktorture::WRITER_HOLD;
 use serde::Serialize;
+
+/// A long hold of a writer among readers, as a multiple of the usual one.
+pub const WRITER_HOLD: u64 = 10;
 
 /// What is switched on. Zero is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::suggest::nearest;
-use lockwright_catalog::registry::{LOCKS, LockClass, LockRow, ONLY, is_left_out};
+use lockwright_catalog::registry::{self, LOCKS, LockClass, LockRow, ONLY, is_left_out};
 
 /// The command that lists them.
 const LIST: &str = "lockwright locks";
@@ -48,8 +48,8 @@ impl Subject {
     /// Every subject, in the order of the lists.
     pub fn all() -> impl Iterator<Item = Self> {
         let registry = LOCKS.iter().map(|row| Self { row, origin: SubjectOrigin::Registry });
-        let peers = crate::peers::peers()
-            .map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
+        let peers =
+            crate::peers::peers().map(|peer| Self { row: &peer.row, origin: SubjectOrigin::Peer });
         registry.chain(peers).chain(Self::floors())
     }
     /// The floors, one for each width.
@@ -76,6 +76,15 @@ impl Subject {
             let groups = [ALL, USUAL, FLOOR];
             Error::unknown("lock", name, names(false).chain(groups).chain(busted), LIST)
         })
+    }
+    /// The lock of the registry that has this name.
+    ///
+    /// # Errors
+    /// If there is none in this build.
+    pub fn registered(name: &str) -> Result<Self, Error> {
+        let row = registry::find(name);
+        let row = row.ok_or_else(|| Error::usage(format!("there is no lock `{name}`")))?;
+        Ok(Self { row, origin: SubjectOrigin::Registry })
     }
     /// Returns true if it is broken on purpose.
     fn is_busted(self) -> bool {

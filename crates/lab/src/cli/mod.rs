@@ -9,9 +9,9 @@ use crate::commands::{
     torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
-use lockwright_measure::error::Error;
 use lockwright_core::native;
 use lockwright_core::tunables::Tunable;
+use lockwright_measure::error::Error;
 use lockwright_sheets::{DocumentArgs, print};
 use std::process::ExitCode;
 

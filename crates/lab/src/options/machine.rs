@@ -3,8 +3,8 @@
 use super::values::{between, count, name, nanoseconds, one_of, whole};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use lockwright_measure::cell::Settings;
 use lockwright_core::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_measure::trial::Settings;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::ThreadPlacement;
 use std::path::PathBuf;
@@ -104,15 +104,6 @@ pub struct SeedArgs {
     /// Seed for random numbers; the same seed repeats a simulated run exactly
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
     pub seed: u64,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    /// Yes.
-    On,
-    /// No.
-    Off,
 }
 
 /// `numa_spinlock`.

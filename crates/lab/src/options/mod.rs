@@ -1,19 +1,17 @@
 //! Options that several commands have, and what options take.
 
-mod build;
 mod machine;
 mod shard;
-mod starve;
 mod values;
+mod workload;
 
-pub use build::{BuildArgs, HANDOFF_HEADING, LISTED, typed};
-pub use machine::{MachineArgs, SIMULATED, SeedArgs, Switch};
+pub use machine::{MachineArgs, SIMULATED, SeedArgs};
 pub use shard::ShardArgs;
-pub use starve::{STARVE, STARVE_HEADING, STARVE_THREADS, StarveArgs};
 pub use values::{
-    between, count, long_hold, name, nanoseconds, nested, number_of_machine, one_of,
-    read_percent_renamed, seconds, seconds_or_off, whole,
+    between, count, long_hold, name, nested, number_of_machine, read_percent_renamed, seconds,
+    seconds_or_off, whole,
 };
+pub use workload::{STARVE, StarveArgs, WorkloadArgs, written};
 
 /// The options in `line`, as the commands that have them read them.
 pub fn read<A: clap::Args>(line: &str) -> A {

@@ -31,7 +31,7 @@ fn a_mistyped_name_gets_the_nearest_one() {
         ("bench --on haswell-2s --vcpus 2 --start-state random", "random-queue"),
         ("bench --workload kbiuld", "kbuild"),
         ("explore --lock ticket --client shared", "--client"),
-        ("bench --lock ticket --read-percent 101", "0 to 100"),
+        ("bench --lock ticket --read-percent 101", "between 0 and 100"),
         ("bench --on haswell-2s --vcpus -4", "whole number"),
         ("bench --workload kbuild --units -1", "whole number"),
         ("bench --on haswell-2s --vcpus 4 --lock std", "leave it out"),

@@ -46,7 +46,7 @@ fn readers_of_a_counter_are_told_apart_and_those_that_take_nothing_fail() {
     let document = json(&format!("{bench} --read-percent 50"));
     let workload = &document["workload"];
     assert_eq!(
-        (&workload["readers"], &workload["reader_order"]),
+        (&workload["read_percent"], &workload["reader_order"]),
         (&50.into(), &"alternate".into())
     );
     let result = &document["results"][0];

@@ -157,7 +157,10 @@ fn cells_with_readers_have_the_better_of_our_locks_and_the_numbers_of_all() {
         assert!(locks.get("std").is_none() && locks.get("floor").is_none(), "{cell}");
         assert!(cell["ratio"].as_f64() > Some(0.0));
     }
-    assert_eq!((&of_rw[0]["workload"]["readers"], &of_rw[0]["threads"]), (&90.into(), &2.into()));
+    assert_eq!(
+        (&of_rw[0]["workload"]["read_percent"], &of_rw[0]["threads"]),
+        (&90.into(), &2.into())
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Keys whose values are objects with names of locks, columns and the like for keys.
-const NAMED_BY_USERS: [&str; 7] =
-    ["columns", "events", "key", "locks", "parameters", "spread", "tunables"];
+const NAMED_BY_USERS: [&str; 8] =
+    ["columns", "events", "key", "locks", "parameters", "spread", "tunables", "workload"];
 
 /// Commands that are quick and write, together, nearly every key.
 const COMMANDS: [&str; 18] = [

@@ -81,6 +81,9 @@ fn every_machine_workload_and_event_is_listed() {
         [
             "uncontended",
             "counter",
+            "map",
+            "lru",
+            "shards",
             "locktorture",
             "lock2",
             "open1",
@@ -88,6 +91,11 @@ fn every_machine_workload_and_event_is_listed() {
             "kbuild",
             "handoff",
             "aim7",
+            "sections",
+            "queue",
+            "pingpong",
+            "attempts",
+            "churn",
             "starve"
         ]
     );
@@ -154,8 +162,9 @@ fn a_list_for_programs_has_plain_keys_numbers_and_arrays() {
     let lock = item("locks", "qspinlock");
     assert!(lock["aliases"].as_array().is_some_and(|a| a.iter().any(|alias| alias == "fifo")));
     assert_eq!(lock["runs_on"], serde_json::json!(["native", "simulated"]));
-    assert_eq!(item("workloads", "uncontended")["knobs"], serde_json::json!([]));
-    assert_eq!(item("workloads", "locktorture")["knobs"], serde_json::json!(["--long-hold"]));
+    assert_eq!(item("workloads", "uncontended")["parameters"], serde_json::json!([]));
+    let torture = &item("workloads", "locktorture")["parameters"];
+    assert_eq!(*torture, serde_json::json!(["--long-hold", "--stutter-ns"]));
     let counter = item("workloads", "counter");
     assert_eq!(
         counter["defaults"],

@@ -1,9 +1,9 @@
 //! The type of a subject, and what it says of itself.
 
 use super::floor;
-use crate::cell::Needs;
 use crate::erased::{AskCondvar, AskLockUntil};
 use crate::subject::{Subject, SubjectOrigin};
+use crate::workload::facts::Needs;
 use lockwright_catalog::registry::{self, CondvarVisitor, LockRow, LockVisitor, TimedVisitor};
 use lockwright_core::native::Native;
 use lockwright_core::platform::{Counters as _, Placement as _};

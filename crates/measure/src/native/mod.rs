@@ -2,32 +2,35 @@
 
 pub mod affinity;
 mod checked;
+pub mod churn;
 mod compute;
 mod conduct;
 pub(crate) mod floor;
 mod forked;
 mod gate;
-mod loads;
+mod heap;
+mod load;
 pub mod locks;
 mod neighbours;
 mod pairs;
 pub mod priority;
-mod real_use;
+pub mod role;
 mod run;
-mod starve;
-mod usage;
+pub mod starve;
+pub(crate) mod usage;
 mod worker;
 
 pub use usage::ForeignLoad;
 
-use crate::cell::{
-    CellError, CellSpec, Done, LabMachine, Measurement, On, Purpose, Settings, StarveParams,
-    Workload,
-};
 use crate::compiles_every_lock;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
+use crate::record::{TrialError, TrialRecord};
+use crate::runner::Done;
+use crate::stress::Stress;
 use crate::subject::{Subject, SubjectOrigin};
+use crate::trial::{LabMachine, On, Purpose, Settings, Trial};
+use crate::workload::Workload;
 use lockwright_core::native::{Native, set_tunable};
 use lockwright_core::platform::Placement as _;
 use std::collections::BTreeSet;
@@ -46,10 +49,10 @@ impl NativeMachine {
         }
         Self { cpus: affinity::allowed_cpus() }
     }
-    fn run_unless_interrupted(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+    fn run_unless_interrupted(&self, spec: &Trial) -> Result<TrialRecord, TrialError> {
         match interrupt::is_requested() {
-            true => Err(CellError::Interrupted),
-            false => self.run_cell(spec),
+            true => Err(TrialError::Interrupted),
+            false => self.run_trial(spec),
         }
     }
     /// The CPU for work that is done by one thread: not the first, which serves most interrupts.
@@ -73,7 +76,7 @@ impl LabMachine for NativeMachine {
     fn cpus(&self) -> usize {
         self.cpus.len()
     }
-    fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+    fn run_trial(&self, spec: &Trial) -> Result<TrialRecord, TrialError> {
         compiles_every_lock();
         let quiet_cpu = [self.quiet_cpu().unwrap_or(0)];
         let plan = run::ThreadPlan {
@@ -84,30 +87,27 @@ impl LabMachine for NativeMachine {
             is_fixed_work: spec.workload.is_fixed_work(),
             seed: spec.seed ^ u64::from(spec.repetition) << 32,
             counts_events: spec.purpose == Purpose::Latency,
-            stress: spec.purpose.stress(),
+            stress: stress_of(spec),
             has_neighbours: spec.has_neighbours,
         };
-        let run = || run::run_threads(&plan, locks::visit(spec.lock, loads::LoadOf(spec)));
+        let run = || run::run_threads(&plan, locks::visit(spec.lock, load::LoadOf(spec)));
         match spec.workload {
-            Workload::Starve(StarveParams { role, forked: true, .. }) => forked::run(role, run),
+            Workload::Starve(it) if it.forked => forked::run(it.role, run),
             _ => run(),
         }
     }
-    fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
+    fn fairness_window(&self, spec: &Trial) -> FairnessWindow {
         let used: BTreeSet<u32> = self
             .cpus
             .iter()
             .take(spec.threads)
             .map(|&cpu| Native::numa_node_of(cpu.try_into().unwrap_or(u32::MAX)))
             .collect();
-        spec.fairness_window(locks::fairness_threshold(spec.lock), used.len() as u32)
+        let threshold = locks::fairness_threshold(spec.lock);
+        spec.workload.fairness_window(spec.threads, threshold, used.len() as u32)
     }
-    fn run_batch(
-        &self,
-        specs: &[CellSpec],
-        done: &Done<'_>,
-    ) -> Vec<Result<Measurement, CellError>> {
-        let is_pairs = |spec: &CellSpec| {
+    fn run_batch(&self, specs: &[Trial], done: &Done<'_>) -> Vec<Result<TrialRecord, TrialError>> {
+        let is_pairs = |spec: &Trial| {
             let is_alike = spec.workload == specs[0].workload && spec.threads == specs[0].threads;
             let has_cpus = spec.threads <= self.cpus.len().max(1);
             let is_pair = pairs::PairForm::of(spec.workload).is_some();
@@ -127,18 +127,15 @@ impl LabMachine for NativeMachine {
         specs.iter().enumerate().map(run).collect()
     }
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
-        if let Workload::RealUse(it) = workload
-            && let Some(needs) = it.needs()
-            && !locks::has(lock, needs)
-        {
+        if let Some(needs) = workload.needs().filter(|&needs| !locks::has(lock, needs)) {
             return Some(locks::lacks(lock, needs));
         }
-        if let Workload::Starve(StarveParams { role, .. }) = workload
-            && let Some(why) = starve::refuses(lock, role)
+        if let Workload::Starve(it) = workload
+            && let Some(why) = starve::refuses(lock, it.role)
         {
             return Some(why);
         }
-        let is_alone = workload == Workload::Uncontended;
+        let is_alone = matches!(workload, Workload::Uncontended(_));
         (lock.origin == SubjectOrigin::Floor && !is_alone).then(|| {
             format!(
                 "`{}` is no lock: it runs with `--workload uncontended`, not `{}`",
@@ -146,6 +143,17 @@ impl LabMachine for NativeMachine {
                 workload.name()
             )
         })
+    }
+}
+
+/// When the threads of a trial pause and move.
+fn stress_of(trial: &Trial) -> Stress {
+    let stress = trial.purpose.stress();
+    match trial.workload {
+        Workload::Locktorture(it) => {
+            Stress { stutter_ns: stress.stutter_ns.max(it.stutter_ns), ..stress }
+        }
+        _ => stress,
     }
 }
 

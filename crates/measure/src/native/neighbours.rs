@@ -2,7 +2,7 @@
 
 use super::affinity::stay_on;
 use super::compute::compute_ns;
-use crate::cell::CellError;
+use crate::record::TrialError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -18,7 +18,7 @@ pub struct BusyNeighbours {
 
 impl BusyNeighbours {
     /// One on each of `cpus`.
-    pub fn on(cpus: &[usize]) -> Result<Self, CellError> {
+    pub fn on(cpus: &[usize]) -> Result<Self, TrialError> {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut started = Self { is_over, threads: Vec::new() };
         for &cpu in cpus {
@@ -31,7 +31,7 @@ impl BusyNeighbours {
                 }
             };
             let thread = std::thread::Builder::new().name(format!("neighbour {cpu}")).spawn(body);
-            let failed = |error| CellError::Failed(format!("cannot start a thread: {error}"));
+            let failed = |error| TrialError::Failed(format!("cannot start a thread: {error}"));
             started.threads.push(thread.map_err(failed)?);
         }
         Ok(started)

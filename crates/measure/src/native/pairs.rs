@@ -8,15 +8,18 @@
 
 use super::affinity::stay_on;
 use super::locks;
-use crate::cell::{CellError, CellSpec, Measurement, Workload};
 use crate::compiles_every_lock;
 use crate::interrupt;
+use crate::record::{TrialError, TrialRecord};
 use crate::stats::median;
+use crate::trial::Trial;
+use crate::workload::Workload;
+use crate::workload::counter::CounterParams;
+use crate::workload::uncontended::{UncontendedState, run_batch, run_batch_of_readers};
 use lockwright_catalog::registry::{LockRow, LockVisitor};
 use lockwright_core::native::Native;
 use lockwright_core::platform::Zeroed;
 use lockwright_core::raw::RawLock;
-use crate::workload::uncontended::{UncontendedState, run_batch, run_batch_of_readers};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -40,10 +43,14 @@ impl PairForm {
     /// What the operations of a workload are that does nothing but pairs.
     pub const fn of(workload: Workload) -> Option<Self> {
         match workload {
-            Workload::Uncontended => Some(Self::Own),
-            Workload::Counter {
-                cs_load: 0, think_load: 0, readers: 100, is_empty: true, ..
-            } => Some(Self::Read),
+            Workload::Uncontended(_) => Some(Self::Own),
+            Workload::Counter(CounterParams {
+                cs_load: 0,
+                think_load: 0,
+                read_percent: 100,
+                empty_section: true,
+                ..
+            }) => Some(Self::Read),
             _ => None,
         }
     }
@@ -88,7 +95,7 @@ struct Contestant {
 
 impl Contestant {
     /// A lock whose batches have their length and whose code and data are in the caches.
-    fn warmed_up(spec: &CellSpec) -> Self {
+    fn warmed_up(spec: &Trial) -> Self {
         compiles_every_lock();
         let batch = locks::visit(
             spec.lock,
@@ -101,17 +108,17 @@ impl Contestant {
         Self { batch, pairs }
     }
     /// What came of the batches of all threads.
-    fn measured(&self, per_thread_ns: &[&[f64]]) -> Measurement {
+    fn measured(&self, per_thread_ns: &[&[f64]]) -> TrialRecord {
         let threads = per_thread_ns.len() as f64;
         let all: Vec<f64> = per_thread_ns.iter().copied().flatten().copied().collect();
         let pair_ns = median(&all) / self.pairs as f64;
         let total_ns: f64 = all.iter().sum();
-        Measurement {
+        TrialRecord {
             window_ns: (total_ns / threads) as u64,
             per_thread_ops: per_thread_ns.iter().map(|ns| ns.len() as u64 * self.pairs).collect(),
             ops_per_s: threads * 1e9 / pair_ns,
             cpu_s: total_ns * 1e-9,
-            ..Measurement::default()
+            ..TrialRecord::default()
         }
     }
 }
@@ -131,14 +138,14 @@ struct Stage {
 }
 
 /// Runs the cells of one repetition, interleaved, with a thread on each of `cpus`.
-pub fn run(specs: &[CellSpec], cpus: &[usize]) -> Vec<Result<Measurement, CellError>> {
+pub fn run(specs: &[Trial], cpus: &[usize]) -> Vec<Result<TrialRecord, TrialError>> {
     let Some(threads) = specs.iter().map(|spec| spec.threads).max() else {
         return Vec::new();
     };
     // The caller lives on meanwhile: with one thread only, glibc's mutex does without atomic instructions.
     let warm_up = || specs.iter().map(Contestant::warmed_up).collect();
     let warmed_up = on_threads(1, cpus, |_| warm_up());
-    let failed = || specs.iter().map(|_| Err(CellError::Failed("a thread panicked".into())));
+    let failed = || specs.iter().map(|_| Err(TrialError::Failed("a thread panicked".into())));
     let Some(contestants) = warmed_up.and_then(|mut of_one| of_one.pop()) else {
         return failed().collect();
     };
@@ -260,21 +267,20 @@ impl Drop for FailsOnPanic<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::ReaderOrder;
+    use crate::workload::uncontended::UncontendedParams;
 
-    const READERS: Workload = Workload::Counter {
+    const READERS: CounterParams = CounterParams {
         cs_load: 0,
-        think_load: 0,
-        readers: 100,
-        reader_order: ReaderOrder::Alternate,
-        is_empty: true,
+        read_percent: 100,
+        empty_section: true,
+        ..CounterParams::USUAL
     };
 
     #[test]
     fn only_what_does_nothing_else_is_pairs() {
-        assert_eq!(PairForm::of(Workload::Uncontended), Some(PairForm::Own));
-        assert_eq!(PairForm::of(READERS), Some(PairForm::Read));
-        assert_eq!(PairForm::of(READERS.with_cs_load(1)), None);
+        assert_eq!(PairForm::of(Workload::Uncontended(UncontendedParams {})), Some(PairForm::Own));
+        assert_eq!(PairForm::of(READERS.into()), Some(PairForm::Read));
+        assert_eq!(PairForm::of(CounterParams { cs_load: 1, ..READERS }.into()), None);
         assert_eq!(PairForm::of(Workload::counter(0, 0)), None);
     }
 

@@ -1,8 +1,7 @@
 //! How the system's scheduler favours a thread.
 
 use super::affinity::this_thread;
-use crate::cell::ThreadPriority;
-use crate::error::Error;
+use super::role::ThreadPriority;
 use std::io;
 
 /// Gives this thread a priority, if the system lets it.
@@ -30,12 +29,12 @@ fn schedule(policy: libc::c_int, level: i32) -> libc::c_int {
 }
 
 /// An error if the system does not let the threads of this process have the priority.
-pub fn check(flag: &str, priority: ThreadPriority) -> Result<(), Error> {
+pub fn check(flag: &str, priority: ThreadPriority) -> Result<(), String> {
     let tried = std::thread::spawn(move || set(priority)).join();
     match tried {
-        Ok(Err(why)) => Err(Error::usage(format!(
+        Ok(Err(why)) => Err(format!(
             "this system refuses {flag} {priority} ({why}): choose another one, or ask for the right to it"
-        ))),
+        )),
         _ => Ok(()),
     }
 }

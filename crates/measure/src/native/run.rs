@@ -4,50 +4,20 @@ use super::affinity::{stay_on, this_thread};
 use super::checked::take_intrusions;
 use super::conduct::{Conducted, conduct};
 use super::gate::Gate;
+use super::load::NativeLoad;
 use super::neighbours::BusyNeighbours;
 use super::usage::{Usage, cpu_s_of};
 use super::worker::NativeWorker;
-use crate::cell::{CellError, CondvarWaits, EventCounts, Measurement};
 use crate::interrupt;
 use crate::latency::{Waited, take_waits};
-use crate::starved::Starved;
+use crate::record::{EventCounts, TrialError, TrialRecord};
 use crate::stress::{Exercised, Stress};
+use crate::workload::facts::Finding;
 use lockwright_core::native::{count_events, event_count, reset_events};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
-
-/// What threads do together: the state of a workload and its loop.
-pub trait Load: Send + Sync + 'static {
-    /// The loop of one thread; ends soon after the worker says so.
-    fn run(&self, worker: &mut NativeWorker<'_>);
-    /// How often the workload itself saw two owners at once, when `ops` operations were done.
-    fn fail(&self, ops: u64) -> u64 {
-        let _ = ops;
-        0
-    }
-    /// How long a fixed amount of work took, in nanoseconds, once all of it is done.
-    fn wall_ns(&self) -> Option<u64> {
-        None
-    }
-    /// How threads waited on condition variables, if the workload has any. Only when they are done.
-    fn condvar_waits(&self) -> Option<CondvarWaits> {
-        None
-    }
-    /// What the threads that it started itself have used so far.
-    fn usage_of_others(&self) -> Usage {
-        Usage::default()
-    }
-    /// How long its first thread waited, if the workload is about that. Only when all are done.
-    fn starved(&self) -> Option<Starved> {
-        None
-    }
-    /// How often the workload itself did something special.
-    fn exercised(&self) -> Exercised {
-        Exercised::default()
-    }
-}
 
 /// How long threads may take to come back after the stop flag is up: the last of many
 /// spinners gets the lock after many scheduling slices of all the others, and each may hold it long.
@@ -97,7 +67,7 @@ struct Report {
 
 /// What all threads share.
 struct Stage {
-    load: Box<dyn Load>,
+    load: Box<dyn NativeLoad>,
     start: Barrier,
     gate: Gate,
     /// The identifiers of the threads, once they have started.
@@ -108,7 +78,10 @@ struct Stage {
 ///
 /// The threads own what they touch together with this function, so that a lock that never lets its
 /// thread go ends in an error and not in a wait. Only the loop of a thread knows the type of its lock.
-pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measurement, CellError> {
+pub fn run_threads(
+    plan: &ThreadPlan<'_>,
+    load: Box<dyn NativeLoad>,
+) -> Result<TrialRecord, TrialError> {
     let start = Barrier::new(plan.threads + 1);
     let threads = (0..plan.threads).map(|_| AtomicI32::new(0)).collect();
     let stage = Arc::new(Stage { load, start, gate: Gate::default(), threads });
@@ -142,7 +115,7 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
     let wall_ns = stage.load.wall_ns();
     let is_useless = if plan.is_fixed_work { wall_ns.is_none() } else { window < SHORTEST };
     if window < plan.window && is_useless {
-        return Err(CellError::Interrupted);
+        return Err(TrialError::Interrupted);
     }
     let window = wall_ns.map_or(window, Duration::from_nanos);
     let mut measured = summarize(&reports?, window, &*stage.load);
@@ -159,7 +132,7 @@ pub fn run_threads(plan: &ThreadPlan<'_>, load: Box<dyn Load>) -> Result<Measure
 }
 
 /// Starts the threads, which wait for the start; what they will report.
-fn spawn(plan: &ThreadPlan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, CellError> {
+fn spawn(plan: &ThreadPlan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, TrialError> {
     let (sender, reports) = channel();
     for index in 0..plan.threads {
         let (stage, sender) = (Arc::clone(stage), sender.clone());
@@ -171,7 +144,7 @@ fn spawn(plan: &ThreadPlan<'_>, stage: &Arc<Stage>) -> Result<Receiver<Report>, 
         };
         let spawned = std::thread::Builder::new().name(format!("worker {index}")).spawn(body);
         // The threads that exist wait at the barrier and end with the process.
-        spawned.map_err(|error| CellError::Failed(format!("cannot start a thread: {error}")))?;
+        spawned.map_err(|error| TrialError::Failed(format!("cannot start a thread: {error}")))?;
     }
     Ok(reports)
 }
@@ -219,19 +192,19 @@ fn collect(
     threads: usize,
     timeout: Duration,
     reports: &Receiver<Report>,
-) -> Result<Vec<Report>, CellError> {
+) -> Result<Vec<Report>, TrialError> {
     let deadline = Instant::now() + timeout;
     let mut collected: Vec<Report> = Vec::new();
     while collected.len() < threads {
         match reports.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(report) => collected.push(report),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(CellError::Failed("a thread panicked".into()));
+                return Err(TrialError::Failed("a thread panicked".into()));
             }
             Err(RecvTimeoutError::Timeout) => {
                 let missing = (0..threads).filter(|i| collected.iter().all(|r| r.index != *i));
                 let missing: Vec<String> = missing.map(|i| i.to_string()).collect();
-                return Err(CellError::Failed(format!(
+                return Err(TrialError::Failed(format!(
                     "threads {} did not come back within {} s: they wait for a lock that is free \
                      or were never woken",
                     missing.join(", "),
@@ -244,29 +217,30 @@ fn collect(
     Ok(collected)
 }
 
-fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measurement {
+fn summarize(reports: &[Report], window: Duration, load: &dyn NativeLoad) -> TrialRecord {
     let mut waited = Waited::default();
     reports.iter().for_each(|report| waited.merge(&report.waited));
     let waits = waited.all();
     let total: u64 = reports.iter().map(|report| report.ops_that_count).sum();
     let all_ops = reports.iter().map(|report| report.ops).sum();
     let stutters = reports.iter().map(|report| report.pauses).min().unwrap_or(0);
-    Measurement {
+    let Finding { fail, condvar_waits, exercised, starved } = load.found(all_ops);
+    TrialRecord {
         window_ns: window.as_nanos() as u64,
         wall_ns: load.wall_ns(),
         per_thread_ops: reports.iter().map(|report| report.ops_that_count).collect(),
         ops_per_s: total as f64 / window.as_secs_f64(),
         waits: (waits.count() > 0).then_some(waits),
         waited: waited.if_roles(),
-        starved: load.starved(),
+        starved,
         cpu_s: reports.iter().map(|report| report.usage.cpu_s).sum(),
         voluntary_switches: reports.iter().map(|report| report.usage.voluntary_switches).sum(),
         involuntary_switches: reports.iter().map(|report| report.usage.involuntary_switches).sum(),
-        condvar_waits: load.condvar_waits(),
+        condvar_waits,
         events: EventCounts::from_fn(event_count),
-        fail: load.fail(all_ops) + reports.iter().map(|report| report.intrusions).sum::<u64>(),
-        exercised: Exercised { stutters, ..load.exercised() },
-        ..Measurement::default()
+        fail: fail + reports.iter().map(|report| report.intrusions).sum::<u64>(),
+        exercised: Exercised { stutters, ..exercised },
+        ..TrialRecord::default()
     }
 }
 
@@ -274,10 +248,10 @@ fn summarize(reports: &[Report], window: Duration, load: &dyn Load) -> Measureme
 mod tests {
     use super::*;
     use crate::native::affinity::allowed_cpus;
-    use crate::workload::Worker;
+    use crate::workload::facts::Worker;
 
     struct Spin;
-    impl Load for Spin {
+    impl NativeLoad for Spin {
         fn run(&self, worker: &mut NativeWorker<'_>) {
             while worker.keep_going() {
                 worker.op_done();
@@ -336,7 +310,7 @@ mod tests {
     }
 
     struct Panics;
-    impl Load for Panics {
+    impl NativeLoad for Panics {
         fn run(&self, worker: &mut NativeWorker<'_>) {
             assert!(worker.index() != 1, "one thread of the test panics");
         }
@@ -345,6 +319,6 @@ mod tests {
     #[test]
     fn a_thread_that_panics_is_an_error_and_not_a_hang() {
         let error = run_threads(&plan(&[]), Box::new(Panics)).expect_err("one thread panicked");
-        assert_eq!(error, CellError::Failed("a thread panicked".into()));
+        assert_eq!(error, TrialError::Failed("a thread panicked".into()));
     }
 }

@@ -4,19 +4,21 @@
 //! section is written down: when its thread asked, when it had the lock, when it gave it back, and what it lost of that
 //! time. So the waiting thread knows at the end of each wait which threads held the lock meanwhile.
 
-use super::run::Load;
+use super::heap::NativeHeap;
+use super::role::{PRIORITIES, StarveRole, ThreadPriority};
 use super::usage::{run_delay_ns, thread_cpu_ns};
-use super::worker::NativeWorker;
 use super::{locks, priority};
-use crate::cell::{Needs, Section, StarveParams, StarveRole};
+use crate::erased;
 use crate::latency;
+use crate::peers::upgrade_of;
 use crate::starved::{HeldSection, Starved, StarvedWait};
 use crate::subject::Subject;
+use crate::workload::facts::{Facts, Finding, Load, Needs, OwnLine, Setting, Venue, Worker};
+use crate::workload::handoff::Section;
+use crate::workload::params::{Domain, params};
 use lockwright_catalog::capabilities::{CondvarLock, LockCondvar};
 use lockwright_core::native::Native;
 use lockwright_core::platform::Clock;
-use crate::peers::{UpgradeOperations, upgrade_of};
-use crate::workload::{OwnLine, Worker};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,11 +30,89 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How long it waits to be notified before it looks if the run is over.
 const LOOK_EVERY_NS: u64 = 20_000_000;
 
+params! {
+    /// a thread waits again and again next to others that always hold the lock: how long, and beyond whose sections; on
+    /// this computer
+    "starve": StarveParams {
+        /// Which thread waits: a writer or an upgrader next to threads that read, a reader next to threads that write,
+        /// an owner next to owners, or one that was notified on a condition variable
+        role: StarveRole = StarveRole::Writer, Domain::Choice(StarveRole::NAMES);
+        /// What the others do in their sections: sleep, spin, or compute, in which only time on a CPU counts
+        section: Section = Section::Sleep, Domain::Choice(Section::NAMES);
+        /// How long a section is, on average; each has a half to one and a half of it
+        section_ns: u64 = 1_000_000, Domain::Time(1_000, 1_000_000_000);
+        /// Priority of the threads that overlap: normal, nice:10, fifo:1, rr:1 or idle
+        priority: ThreadPriority = ThreadPriority::Normal, Domain::Word(PRIORITIES);
+        /// Priority of the thread that waits
+        waiter_priority: ThreadPriority = ThreadPriority::Normal, Domain::Word(PRIORITIES);
+        /// Run in a forked child
+        forked: bool = false, Domain::Truth;
+    }
+}
+
+impl Facts for StarveParams {
+    fn readers_and_writers(&self, threads: usize) -> (usize, usize) {
+        match self.role {
+            StarveRole::Writer | StarveRole::Upgrader => (threads - 1, 1),
+            StarveRole::Reader => (1, threads - 1),
+            StarveRole::Owner | StarveRole::Notified => (0, threads),
+        }
+    }
+    fn runs_here_only(&self) -> Option<&'static str> {
+        Some("`starve` runs on this computer only: leave out --on")
+    }
+    fn threads(&self) -> Option<(usize, usize, &'static str)> {
+        Some((2, 65, "`starve` needs 2 to 65 threads, one that waits and the others: change"))
+    }
+    // One waits, eight overlap.
+    fn usual_threads(&self, _cpus: usize) -> Option<usize> {
+        Some(9)
+    }
+    // Many waits, of which some are long.
+    fn usual_s(&self) -> Option<f64> {
+        Some(1.0)
+    }
+    fn times_itself(&self) -> bool {
+        true
+    }
+    fn settle(
+        &mut self,
+        _given: &dyn Fn(&str) -> bool,
+        place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        match place.is_some_and(|it| it.is_simulated) {
+            true => Err("`starve` runs on this computer only: leave out --on".into()),
+            false => {
+                priority::check("--priority", self.priority)?;
+                priority::check("--waiter-priority", self.waiter_priority)
+            }
+        }
+    }
+}
+
+impl StarveParams {
+    /// Says why its threads would leave no CPU to anything else, if that is so.
+    ///
+    /// # Errors
+    /// If it is; the sentence says what to type instead.
+    pub fn check_threads(&self, most: usize, cpus: usize) -> Result<(), String> {
+        let others = most.saturating_sub(1);
+        let takes_all = self.section != Section::Sleep && others >= cpus;
+        match self.priority.is_real_time() && takes_all {
+            true => Err(format!(
+                "{others} threads with --priority {} that compute would leave no CPU to anything else: take fewer \
+                 --threads, or --section sleep",
+                self.priority
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 /// What the threads share.
 pub struct Starve<L: CondvarLock> {
     lock: OwnLine<L>,
     params: StarveParams,
-    upgrade: Option<UpgradeOperations>,
     /// In role `notified`.
     condvar: Option<L::Condvar>,
     /// True if the thread waits to be notified; guarded by the lock, and so is the next one.
@@ -47,26 +127,48 @@ pub struct Starve<L: CondvarLock> {
     starved: Mutex<Starved>,
 }
 
-impl<L: CondvarLock> Starve<L> {
-    /// A lock that no thread holds, for that many threads.
-    pub fn new(params: StarveParams, upgrade: Option<UpgradeOperations>, threads: usize) -> Self {
-        Self {
+impl<L: CondvarLock> Load<NativeHeap, L> for StarveParams {
+    type State = Starve<L>;
+    type Tally = ();
+
+    fn place(&self, setting: Setting, _world: &mut NativeHeap) -> Starve<L> {
+        Starve {
             lock: OwnLine::new(L::new()),
-            params,
-            upgrade,
-            condvar: (params.role == StarveRole::Notified).then(L::Condvar::new),
+            params: *self,
+            condvar: (self.role == StarveRole::Notified).then(L::Condvar::new),
             awaits: AtomicBool::new(false),
             notified_ns: AtomicU64::new(0),
             value: AtomicU64::new(0),
             written: AtomicU64::new(0),
             disturbed: AtomicU64::new(0),
-            held: (1..threads).map(|_| Mutex::default()).collect(),
+            held: (1..setting.threads).map(|_| Mutex::default()).collect(),
             starved: Mutex::default(),
         }
     }
+    fn run<K: Worker<P = Native>>(&self, starve: &Starve<L>, worker: &mut K) {
+        let index = worker.index();
+        // The command has tried it.
+        let _ = priority::set(if index == WAITER { self.waiter_priority } else { self.priority });
+        match index {
+            WAITER => starve.wait_again_and_again(worker),
+            other => starve.overlap(worker, &starve.held[other - 1]),
+        }
+    }
+    fn found(&self, starve: &Starve<L>, (): &(), _ops: u64) -> Finding {
+        // ordering: Relaxed; the threads have reported.
+        let (written, value) = (starve.written.load(Relaxed), starve.value.load(Relaxed));
+        Finding {
+            // ordering: Relaxed; as above.
+            fail: written.abs_diff(value) + starve.disturbed.load(Relaxed),
+            starved: Some(unpoisoned(&starve.starved).clone()),
+            ..Finding::default()
+        }
+    }
+}
 
+impl<L: CondvarLock> Starve<L> {
     /// What each of the others does.
-    fn overlap(&self, worker: &mut NativeWorker<'_>, held: &Mutex<Vec<HeldSection>>) {
+    fn overlap(&self, worker: &mut impl Worker<P = Native>, held: &Mutex<Vec<HeldSection>>) {
         let StarveParams { role, section, section_ns, .. } = self.params;
         let reads = role.is_next_to_readers();
         let owns = !reads || !L::READERS_SHARE;
@@ -139,7 +241,7 @@ impl<L: CondvarLock> Starve<L> {
     }
 
     /// What the thread does that waits.
-    fn wait_again_and_again(&self, worker: &mut NativeWorker<'_>) {
+    fn wait_again_and_again(&self, worker: &mut impl Worker<P = Native>) {
         let mut starved = Starved { start_ns: Native::now_ns(), ..Starved::default() };
         worker.step_done();
         while worker.keep_going() {
@@ -161,19 +263,19 @@ impl<L: CondvarLock> Starve<L> {
     }
 
     /// Waits once: from when to when. `None` if the run is over before the thread was notified.
-    fn wait(&self, worker: &mut NativeWorker<'_>) -> Option<(u64, u64)> {
+    fn wait(&self, worker: &mut impl Worker<P = Native>) -> Option<(u64, u64)> {
         let mut from_ns = Native::now_ns();
         match self.params.role {
             StarveRole::Writer | StarveRole::Owner => self.lock.lock(),
             StarveRole::Reader => self.lock.lock_shared(),
             StarveRole::Upgrader => {
-                let operations = self.upgrade.expect("a lock that cannot do it is refused");
+                let upgrade = erased::upgrade().expect("a lock that cannot do it is refused");
                 let place = (&raw const *self.lock).cast();
                 // SAFETY: the place of the lock.
-                unsafe { (operations.lock_upgradable)(place) };
+                unsafe { (upgrade.lock_upgradable)(place) };
                 from_ns = Native::now_ns();
                 // SAFETY: as above, taken above.
-                unsafe { (operations.upgrade)(place) };
+                unsafe { (upgrade.upgrade)(place) };
             }
             StarveRole::Notified => from_ns = self.await_notification(worker)?,
         }
@@ -191,7 +293,7 @@ impl<L: CondvarLock> Starve<L> {
     }
 
     /// Takes the lock, and waits on the condition variable until the thread was notified: when that was.
-    fn await_notification(&self, worker: &mut NativeWorker<'_>) -> Option<u64> {
+    fn await_notification(&self, worker: &mut impl Worker<P = Native>) -> Option<u64> {
         let condvar = self.condvar.as_ref().expect("a lock that has none is refused");
         self.lock.lock();
         // ordering: Relaxed; guarded by the lock.
@@ -209,28 +311,6 @@ impl<L: CondvarLock> Starve<L> {
         }
         // ordering: Relaxed; as above.
         Some(self.notified_ns.load(Relaxed))
-    }
-}
-
-impl<L: CondvarLock> Load for Starve<L> {
-    fn run(&self, worker: &mut NativeWorker<'_>) {
-        let StarveParams { waiter_priority, priority, .. } = self.params;
-        let index = worker.number();
-        // The command has tried it.
-        let _ = priority::set(if index == WAITER { waiter_priority } else { priority });
-        match index {
-            WAITER => self.wait_again_and_again(worker),
-            other => self.overlap(worker, &self.held[other - 1]),
-        }
-    }
-    fn fail(&self, _ops: u64) -> u64 {
-        // ordering: Relaxed; the threads have reported.
-        let (written, value) = (self.written.load(Relaxed), self.value.load(Relaxed));
-        // ordering: Relaxed; as above.
-        written.abs_diff(value) + self.disturbed.load(Relaxed)
-    }
-    fn starved(&self) -> Option<Starved> {
-        Some(unpoisoned(&self.starved).clone())
     }
 }
 

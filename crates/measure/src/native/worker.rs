@@ -5,8 +5,8 @@ use super::gate::Gate;
 use super::usage::Usage;
 use crate::latency::take_waits;
 use crate::random::SplitMix;
+use crate::workload::facts::Worker;
 use lockwright_core::native::Native;
-use crate::workload::Worker;
 use std::time::{Duration, Instant};
 
 /// A thread that works until it is told to stop.
@@ -37,10 +37,6 @@ impl<'a> NativeWorker<'a> {
             random: SplitMix::new(seed, index as u64 + 1),
             gate,
         }
-    }
-    /// This thread's number, from 0.
-    pub fn number(&self) -> usize {
-        self.index
     }
     /// Operations completed.
     pub fn ops(&self) -> u64 {

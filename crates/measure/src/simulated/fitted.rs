@@ -1,6 +1,6 @@
 //! The numbers of a simulated machine that were fitted, as documents tell them.
 
-use crate::cell::Workload;
+use crate::workload::Workload;
 use lockwright_sim::machine::{Calibration, Fit};
 use serde::Serialize;
 use std::collections::BTreeMap;

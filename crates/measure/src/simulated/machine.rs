@@ -1,21 +1,22 @@
 //! Simulated machines as the commands see them.
 
-use super::{Cell, Fitted, Outcome, SimulatedError};
-use crate::cell::{
-    CellError, CellSpec, LabMachine, Measurement, On, RealUse, ScheduleCounts, Settings, Workload,
-};
+use super::Fitted;
+use super::run::SimulatedRun;
 use crate::error::Error;
 use crate::fairness::FairnessWindow;
 use crate::interrupt;
 use crate::native::locks;
+use crate::record::{TrialError, TrialRecord};
 use crate::subject::{Subject, SubjectOrigin};
+use crate::trial::{LabMachine, On, Settings, Trial};
+use crate::workload::Workload;
 use lockwright_catalog::registry::{self, LockRow, LockVisitor};
 use lockwright_core::raw::{FairnessThreshold, RawLock};
 use lockwright_core::tunables::Tunable;
 use lockwright_sim::machine::{
     Calibration, Machine, MachineError, MachineFile, Parameters, ThreadPlacement,
 };
-use lockwright_sim::{ScheduleReport, ScheduledKind, Sim};
+use lockwright_sim::{ScheduledKind, Sim};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -107,6 +108,21 @@ impl SimulatedMachine {
         Ok(Self { machine: self.machine.changed(numbers)?, calibrated_as, ..self })
     }
 
+    /// A machine with other fitted numbers.
+    ///
+    /// # Errors
+    /// If they contradict each other.
+    pub fn fitted_with(machine: &Machine, parameters: &Parameters) -> Result<Self, MachineError> {
+        let (machine, parameters) = (parameters.applied_to(machine)?, parameters.clone());
+        Ok(Self { parameters, ..Self::new(machine, None, Settings::default())? })
+    }
+
+    /// The same without the second hardware threads of its cores.
+    #[must_use]
+    pub fn without_siblings(&self) -> Self {
+        Self { machine: self.machine.without_siblings(), ..self.clone() }
+    }
+
     /// The same, where a part of a workload's software takes so long.
     pub fn with_software(mut self, workload: &str, part: &str, ns: f64) -> Self {
         self.parameters.software.entry(workload.into()).or_default().insert(part.into(), ns);
@@ -143,19 +159,30 @@ impl SimulatedMachine {
         self.settings.placement.or_else(fitted).unwrap_or(ThreadPlacement::Compact)
     }
 
-    /// The NUMA nodes on which the threads of a cell run, and how many its lock heeds. In a guest a lock heeds them
+    /// Where the threads of a trial run.
+    pub(super) fn placement_of(&self, trial: &Trial) -> ThreadPlacement {
+        trial.placement.unwrap_or_else(|| self.placement(trial.workload))
+    }
+
+    /// The run-time numbers of the locks in a trial.
+    pub(super) fn tunables(&self, trial: &Trial) -> impl Iterator<Item = (Tunable, u64)> + use<> {
+        let own = self.settings.tunables.clone().into_iter();
+        own.chain(trial.tunables.set().collect::<Vec<_>>())
+    }
+
+    /// The NUMA nodes on which the threads of a trial run, and how many its lock heeds. In a guest a lock heeds them
     /// only if it was told to, whatever their number.
-    fn nodes(&self, spec: &CellSpec) -> (u32, u32) {
+    fn nodes(&self, trial: &Trial) -> (u32, u32) {
         let topology = &self.machine.topology;
-        let threads = spec.threads.try_into().unwrap_or(u32::MAX);
-        let kind = spec.scheduling.map(|scheduling| scheduling.kind);
+        let threads = trial.threads.try_into().unwrap_or(u32::MAX);
+        let kind = trial.scheduling.map(|scheduling| scheduling.kind);
         if kind == Some(ScheduledKind::Guest { virtual_numa: false }) {
             return (1, 1);
         }
         let placed = match kind {
             // The scheduler uses them all.
             Some(_) => None,
-            None => self.placement(spec.workload).place(topology, threads, spec.seed).ok(),
+            None => self.placement_of(trial).place(topology, threads, trial.seed).ok(),
         };
         let used = placed.map(|cpus| {
             cpus.iter().map(|&cpu| topology.node_of(cpu)).collect::<BTreeSet<_>>().len() as u32
@@ -163,28 +190,6 @@ impl SimulatedMachine {
         let is_guest = matches!(kind, Some(ScheduledKind::Guest { .. }));
         let heeded = if is_guest { 1 } else { topology.nodes() };
         (used.unwrap_or(topology.nodes().min(threads)), heeded)
-    }
-
-    /// Runs a cell and returns all there is to know about it. Repetition `r` has the seed
-    /// `seed + r`.
-    pub fn run(&self, spec: &CellSpec) -> Result<Outcome, SimulatedError> {
-        let cell = Cell {
-            machine: &self.machine,
-            parameters: &self.parameters,
-            lock: spec.lock.row,
-            workload: spec.workload,
-            threads: spec.threads.try_into().unwrap_or(u32::MAX),
-            has_siblings: true,
-            placement: self.placement(spec.workload),
-            scheduling: spec.scheduling,
-            seed: spec.seed.wrapping_add(spec.repetition.into()),
-            stutter_ns: 0,
-            warmup_ns: warmup_ns(spec),
-            window_ns: spec.window_ns,
-            tunables: &self.settings.tunables,
-            purpose: spec.purpose,
-        };
-        cell.run()
     }
 }
 
@@ -197,29 +202,6 @@ fn fitted_placement(calibration: &Calibration, workload: Workload) -> Option<Thr
 /// The same of a built-in machine.
 fn placement_of(name: &str, workload: Workload) -> Option<ThreadPlacement> {
     fitted_placement(&Calibration::builtin(name)?, workload)
-}
-
-/// Long enough for a queue of all CPUs to form and turn over a few times. A fixed amount of work is
-/// measured from its start.
-fn warmup_ns(spec: &CellSpec) -> u64 {
-    // Which thread has the lock first is a part of how often each gets it.
-    match spec.workload.is_fixed_work() || matches!(spec.workload, Workload::Handoff { .. }) {
-        true => 0,
-        false => (spec.window_ns / 5).clamp(100_000, 1_000_000),
-    }
-}
-
-/// Time on CPUs, in seconds, and switches, voluntary and not, of all threads of a cell. Threads with
-/// a CPU each use it all the time.
-fn usage(outcome: &Outcome, threads: usize) -> (f64, u64, u64) {
-    match &outcome.schedule {
-        None => (outcome.window_ns as f64 * 1e-9 * threads as f64, 0, 0),
-        Some(ScheduleReport { run_ps, voluntary_switches, involuntary_switches, .. }) => (
-            run_ps.iter().sum::<u64>() as f64 * 1e-12,
-            voluntary_switches.iter().sum(),
-            involuntary_switches.iter().sum(),
-        ),
-    }
 }
 
 impl LabMachine for SimulatedMachine {
@@ -282,17 +264,10 @@ impl LabMachine for SimulatedMachine {
     }
 
     fn refuses(&self, lock: Subject, workload: Workload) -> Option<String> {
-        if let Workload::RealUse(RealUse::Churn) = workload {
-            let why = "threads that come and go run on this computer only: leave out --on";
+        if let Some(why) = workload.runs_here_only() {
             return Some(why.into());
         }
-        if let Workload::Starve(_) = workload {
-            return Some("`starve` runs on this computer only: leave out --on".into());
-        }
-        if let Workload::RealUse(it) = workload
-            && let Some(needs) = it.needs()
-            && !locks::has(lock, needs)
-        {
+        if let Some(needs) = workload.needs().filter(|&needs| !locks::has(lock, needs)) {
             return Some(locks::lacks(lock, needs));
         }
         let is_ours = lock.origin == SubjectOrigin::Registry;
@@ -301,7 +276,7 @@ impl LabMachine for SimulatedMachine {
         })
     }
 
-    fn fairness_window(&self, spec: &CellSpec) -> FairnessWindow {
+    fn fairness_window(&self, spec: &Trial) -> FairnessWindow {
         struct Threshold<'a>(u32, &'a dyn Fn(Tunable) -> Option<u64>);
         impl LockVisitor<Sim> for Threshold<'_> {
             type Output = FairnessThreshold;
@@ -310,46 +285,24 @@ impl LabMachine for SimulatedMachine {
             }
         }
         let (used, seen) = self.nodes(spec);
-        let tunables = &self.settings.tunables;
-        let set = |asked| tunables.iter().find(|(set, _)| *set == asked).map(|&(_, value)| value);
+        let tunables: Vec<_> = self.tunables(spec).collect();
+        let set = |asked| tunables.iter().rfind(|(set, _)| *set == asked).map(|&(_, value)| value);
         let threshold = registry::visit(spec.lock.row, Threshold(seen, &set));
-        spec.fairness_window(threshold.unwrap_or_default(), used)
+        spec.workload.fairness_window(spec.threads, threshold.unwrap_or_default(), used)
     }
 
-    fn run_cell(&self, spec: &CellSpec) -> Result<Measurement, CellError> {
+    fn run_trial(&self, trial: &Trial) -> Result<TrialRecord, TrialError> {
         if interrupt::is_requested() {
-            return Err(CellError::Interrupted);
+            return Err(TrialError::Interrupted);
         }
-        if spec.has_neighbours {
+        if trial.has_neighbours {
             let why = "busy neighbours run on this computer only: leave out --on";
-            return Err(CellError::Failed(why.into()));
+            return Err(TrialError::Failed(why.into()));
         }
-        let outcome = self.run(spec).map_err(|error| CellError::Failed(error.to_string()))?;
-        let (cpu_s, voluntary_switches, involuntary_switches) = usage(&outcome, spec.threads);
-        Ok(Measurement {
-            cpu_s,
-            voluntary_switches,
-            involuntary_switches,
-            host: outcome.schedule.map(ScheduleCounts::from),
-            window_ns: outcome.window_ns,
-            wall_ns: outcome.wall_ns,
-            per_thread_ops: outcome.per_thread_ops,
-            ops_per_s: outcome.ops_per_s,
-            waits: outcome.waits,
-            waited: outcome.waited,
-            events: outcome.events,
-            fail: outcome.fail,
-            violations: outcome.violations,
-            exercised: outcome.exercised,
-            most_overtakes: outcome.most_overtakes,
-            simulated_events: outcome.simulated_events,
-            digest: Some(outcome.digest.to_string()),
-            condvar_waits: None,
-            starved: None,
-        })
+        SimulatedRun { machine: self, trial }.run()
     }
 
-    fn cells_at_once(&self) -> usize {
+    fn trials_at_once(&self) -> usize {
         std::thread::available_parallelism().map_or(1, usize::from)
     }
 }
@@ -357,6 +310,8 @@ impl LabMachine for SimulatedMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::locktorture::LocktortureParams;
+    use crate::workload::uncontended::UncontendedParams;
     use std::path::PathBuf;
 
     fn open(settings: Settings) -> SimulatedMachine {
@@ -370,13 +325,10 @@ mod tests {
     fn a_placement_that_is_asked_for_wins() {
         let placement = Some(ThreadPlacement::Spread);
         let machine = open(Settings { placement, ..Settings::default() });
-        let torture = Workload::Locktorture { long_hold: false };
+        let torture = Workload::Locktorture(LocktortureParams::USUAL);
         assert_eq!(machine.placement(torture), ThreadPlacement::Spread);
         assert_eq!(open(Settings::default()).placement(torture), ThreadPlacement::Scheduler56);
-        assert_eq!(
-            open(Settings::default()).placement(Workload::Uncontended),
-            ThreadPlacement::Compact
-        );
+        assert_eq!(open(Settings::default()).placement(UNCONTENDED), ThreadPlacement::Compact);
     }
 
     #[test]
@@ -384,7 +336,7 @@ mod tests {
         let machine = open(Settings::default());
         let refusal = |lock| {
             let subject = Subject::find(lock).expect("it is a lock");
-            machine.refuses(subject, Workload::Uncontended)
+            machine.refuses(subject, UNCONTENDED)
         };
         assert!(refusal("std").is_some_and(|why| why.contains("`std`")));
         assert_eq!(refusal("cna"), None);
@@ -419,7 +371,8 @@ mod tests {
 
     const X5_4: &str = include_str!("../../../../machines/x5-4.toml");
     const FITTED: &str = include_str!("../../../../machines/x5-4.calibration.toml");
-    const TORTURE: Workload = Workload::Locktorture { long_hold: false };
+    const UNCONTENDED: Workload = Workload::Uncontended(UncontendedParams {});
+    const TORTURE: Workload = Workload::Locktorture(LocktortureParams::USUAL);
 
     /// The X5-4 with another topology.
     fn smaller() -> String {

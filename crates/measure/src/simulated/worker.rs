@@ -1,11 +1,8 @@
 //! The simulated threads of a workload.
 
-use crate::stress::Exercised;
+use crate::workload::facts::Worker;
 use lockwright_core::platform::{Cells, Sleeping};
 use lockwright_sim::{Sim, thread};
-use crate::workload::Worker;
-use crate::workload::locktorture::TortureTally;
-use std::cell::Cell;
 
 /// A simulated thread, as a workload sees it.
 pub struct SimWorker<'a> {
@@ -16,20 +13,22 @@ pub struct SimWorker<'a> {
     /// Where threads that share CPUs sleep through pauses; no thread writes it.
     bed: Option<&'a <Sim as Cells>::U32>,
     pauses: u64,
+    ops: u64,
 }
 
 impl<'a> SimWorker<'a> {
-    /// A thread whose software takes the picoseconds that `parts` gives for each part.
-    pub fn new(parts: &'a [(&'static str, u64)]) -> Self {
-        Self { parts, stutter_ps: 0, bed: None, pauses: 0 }
+    /// A thread whose software takes the picoseconds that `parts` gives for each part. It pauses together with the
+    /// others after every `stutter_ns`, 0 is never, and gives its CPU to others meanwhile if there is a `bed`.
+    pub fn new(
+        parts: &'a [(&'static str, u64)],
+        stutter_ns: u64,
+        bed: Option<&'a <Sim as Cells>::U32>,
+    ) -> Self {
+        Self { parts, stutter_ps: stutter_ns.saturating_mul(1_000), bed, pauses: 0, ops: 0 }
     }
-    /// The same, pausing together with the others after every `stutter_ns`; 0 is never.
-    pub fn with_stutter(self, stutter_ns: u64) -> Self {
-        Self { stutter_ps: stutter_ns.saturating_mul(1_000), ..self }
-    }
-    /// The same, giving its CPU to others while it pauses.
-    pub fn with_bed(self, bed: Option<&'a <Sim as Cells>::U32>) -> Self {
-        Self { bed, ..self }
+    /// Operations completed, also those before and after the window.
+    pub fn ops(&self) -> u64 {
+        self.ops
     }
     /// Pauses made.
     pub fn pauses(&self) -> u64 {
@@ -65,6 +64,7 @@ impl Worker for SimWorker<'_> {
         !thread::is_over()
     }
     fn op_done(&mut self) {
+        self.ops += 1;
         thread::op_done();
     }
     fn random(&mut self) -> u64 {
@@ -94,53 +94,5 @@ impl Worker for SimWorker<'_> {
     }
     fn overlap(&mut self, words: &[*const ()]) {
         thread::prefetch_for_write(words);
-    }
-}
-
-/// What the threads of a run saw and did, all together.
-#[derive(Default)]
-pub struct WorkerCounts {
-    failed: Cell<u64>,
-    long_holds: Cell<u64>,
-    nested: Cell<u64>,
-    /// When a fixed amount of work was done.
-    end_ns: Cell<Option<u64>>,
-    /// `None` until a thread has returned.
-    fewest_pauses: Cell<Option<u64>>,
-}
-
-impl WorkerCounts {
-    /// Adds what one thread saw and did.
-    pub fn add(&self, tally: TortureTally, pauses: u64) {
-        self.failed.set(self.failed.get() + tally.failed);
-        self.long_holds.set(self.long_holds.get() + tally.long_holds);
-        self.nested.set(self.nested.get() + tally.nested);
-        let fewest = self.fewest_pauses.get().map_or(pauses, |fewest| fewest.min(pauses));
-        self.fewest_pauses.set(Some(fewest));
-    }
-    /// Counts readers that were not alone with readers.
-    pub fn disturbed(&self, times: u64) {
-        self.failed.set(self.failed.get() + times);
-    }
-    /// All of a fixed amount of work is done.
-    pub fn finished(&self, end_ns: u64) {
-        self.end_ns.set(Some(end_ns));
-    }
-    /// When that was, in simulated nanoseconds from the start of the run.
-    pub fn end_ns(&self) -> Option<u64> {
-        self.end_ns.get()
-    }
-    /// How often a thread saw that it was not alone.
-    pub fn failed(&self) -> u64 {
-        self.failed.get()
-    }
-    /// How often each disturbance of a torture happened.
-    pub fn exercised(&self) -> Exercised {
-        Exercised {
-            long_holds: self.long_holds.get(),
-            nested: self.nested.get(),
-            stutters: self.fewest_pauses.get().unwrap_or(0),
-            ..Exercised::default()
-        }
     }
 }

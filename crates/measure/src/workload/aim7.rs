@@ -9,7 +9,10 @@
 //!
 //! It is the pattern and not the benchmark: files, pipes and signals are time to think.
 
-use super::{LockAndValue, Worker, locked};
+use super::facts::{
+    Facts, Finding, Heap, Load, LockAndValue, Setting, Venue, Worker, fitted_ns, locked,
+};
+use super::params::{Domain, TIME, params};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells};
 use lockwright_core::raw::RawLock;
@@ -20,19 +23,67 @@ pub const LOCKS_MAX: u32 = 64;
 /// Between two sections in a row, in nanoseconds: what copying one mapping takes. A guess.
 const GAP_NS: u64 = 500;
 
-/// What the tasks do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aim7Params {
-    /// Locks, at least 1; each unit takes one of them at random.
-    pub lock_count: u32,
-    /// Operations in a row on one lock.
-    pub unit_ops: u64,
-    /// Mean time on a CPU before each unit, in nanoseconds: anything up to twice as much.
-    pub think_ns: u64,
-    /// Time on a CPU under the lock, in nanoseconds.
-    pub section_ns: u64,
-    /// Percentage of the operations that only read.
-    pub read_percent: u32,
+/// The part that is fitted: the mean time between two units of operations.
+pub const COMPUTE_PART: &str = "compute";
+/// The part that is fitted: the section.
+pub const SECTION_PART: &str = "section";
+
+params! {
+    /// many tasks that take a lock for a short section, nine times in ten to write
+    "aim7": Aim7Params {
+        /// Number of locks; each unit takes one of them at random
+        lock_count: u32 = 1, Domain::Whole(1, LOCKS_MAX as u64);
+        /// Lock operations of a unit, in a row on one lock
+        unit_ops: u64 = 16, Domain::Whole(1, 1_000_000);
+        /// Mean time of work before each unit, or what was fitted; anything up to twice as much
+        compute_ns: u64 = 50_000, TIME;
+        /// Time of work in the critical section, or what was fitted
+        section_ns: u64 = 500, TIME;
+        /// Percentage of the operations that only read
+        read_percent: u32 = 10, Domain::Percent;
+    }
+}
+
+impl Facts for Aim7Params {
+    fn locks(&self) -> u32 {
+        self.lock_count
+    }
+    fn is_in_kernel(&self) -> bool {
+        true
+    }
+    // Enough for a CPU whose task waits to find another task.
+    fn usual_threads(&self, cpus: usize) -> Option<usize> {
+        Some(cpus * 4)
+    }
+    fn settle(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        if !given("compute_ns") {
+            self.compute_ns = fitted_ns(place, COMPUTE_PART).unwrap_or(self.compute_ns);
+        }
+        if !given("section_ns") {
+            self.section_ns = fitted_ns(place, SECTION_PART).unwrap_or(self.section_ns);
+        }
+        Ok(())
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for Aim7Params {
+    type State = W::Many<LockAndValue<W::P, L>>;
+    /// How often the task wrote.
+    type Tally = u64;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.zeroed(self.lock_count as usize)
+    }
+    fn run<K: Worker<P = W::P>>(&self, sites: &Self::State, worker: &mut K) -> u64 {
+        run(worker, sites, *self)
+    }
+    fn found(&self, sites: &Self::State, writes: &u64, _ops: u64) -> Finding {
+        Finding::fail(writes.saturating_sub(written(sites)))
+    }
 }
 
 /// The sections of writers that were entered, unless a lock is broken: then fewer. Only when all tasks
@@ -51,8 +102,8 @@ pub fn run<W: Worker, L: RawLock>(
 ) -> u64 {
     let mut writes = 0;
     while worker.keep_going() {
-        let think_ns = worker.random() % (knobs.think_ns * 2 + 1);
-        worker.user_ns(think_ns);
+        let compute_ns = worker.random() % (knobs.compute_ns * 2 + 1);
+        worker.user_ns(compute_ns);
         let site = &sites[(worker.random() >> 32) as usize % sites.len()];
         writes += unit(worker, site, knobs);
     }
@@ -110,7 +161,7 @@ mod tests {
     const KNOBS: Aim7Params = Aim7Params {
         lock_count: 4,
         unit_ops: 1,
-        think_ns: 1_000,
+        compute_ns: 1_000,
         section_ns: 100,
         read_percent: 25,
     };
@@ -145,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_unit_is_so_many_operations_on_one_lock() {
-        let (_, worker, sites) = run_with(Aim7Params { unit_ops: 7, think_ns: 0, ..KNOBS });
+        let (_, worker, sites) = run_with(Aim7Params { unit_ops: 7, compute_ns: 0, ..KNOBS });
         assert_eq!(worker.ops, 14_000);
         assert!(sites.iter().all(|site| taken(site).is_multiple_of(7)));
         assert_eq!(worker.computed_ns, 14_000 * 100 + 2_000 * 6 * GAP_NS);

@@ -1,20 +1,49 @@
 //! Timed attempts: a thread tries to get the lock for a while. If it does not, it counts that and waits as long as it
 //! takes.
 
-use super::{LockAndValue, Worker};
+use super::facts::{Facts, Finding, Heap, Load, LockAndValue, Needs, Setting, Worker, bound};
+use super::params::{TIME, params};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::capabilities::TimedLock;
-use lockwright_core::platform::{Atomic, Clock};
+use lockwright_core::platform::{Atomic, Clock, Zeroed};
 
-/// What the threads do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttemptsParams {
-    /// How long an attempt lasts at most.
-    pub patience_ns: u64,
-    /// How long a thread computes with the lock.
-    pub section_ns: u64,
-    /// How long it computes between two sections.
-    pub think_ns: u64,
+params! {
+    /// attempts with a deadline: a thread tries to get the lock for a while, and then waits for as long as it takes
+    "attempts": AttemptsParams {
+        /// How long an attempt lasts at most
+        patience_ns: u64 = 200_000, TIME;
+        /// How long a thread computes with the lock
+        section_ns: u64 = 50_000, TIME;
+        /// How long it computes between two sections
+        think_ns: u64 = 50_000, TIME;
+    }
+}
+
+impl Facts for AttemptsParams {
+    fn needs(&self) -> Option<Needs> {
+        Some(Needs::Deadline)
+    }
+    fn longest_section_ns(&self) -> u64 {
+        self.section_ns
+    }
+    fn bound(&self, cpus: f64) -> Option<f64> {
+        bound(self.section_ns as f64, (self.section_ns + self.think_ns) as f64, cpus)
+    }
+}
+
+impl<W: Heap, L: TimedLock> Load<W, L> for AttemptsParams {
+    type State = W::One<LockAndValue<W::P, L>>;
+    type Tally = ();
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.one(Zeroed::zeroed())
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) {
+        run(worker, &**state, *self);
+    }
+    fn found(&self, state: &Self::State, (): &(), ops: u64) -> Finding {
+        Finding::fail(ops.abs_diff(state.value()))
+    }
 }
 
 /// What one thread does. Returns how many attempts failed. The value is the number of sections, unless the lock is

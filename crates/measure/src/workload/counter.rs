@@ -5,11 +5,13 @@
 //! inside. By default they are spread as evenly as can be, which at 50 % is every other one, and threads are out of
 //! step.
 
-use super::{OwnLine, Worker, locked, locked_shared};
+use super::facts::{
+    Facts, Finding, Heap, Load, OwnLine, Setting, Tally, Venue, Worker, locked, locked_shared,
+};
+use super::params::{Domain, choice, params};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lockwright_core::platform::{Atomic, Barriers, Cells, SchedulerHints, Zeroed};
 use lockwright_core::raw::RawLock;
-use serde::Serialize;
 
 /// Parts of the real benchmark's software that [`Worker::software`] is told about.
 pub mod part {
@@ -21,43 +23,76 @@ pub mod part {
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE];
 }
 
-/// How much work, in pause instructions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CounterParams {
-    /// Inside the critical section.
-    pub cs_load: u32,
-    /// Between two critical sections.
-    pub think_load: u32,
-    /// Percent of the operations that read.
-    pub readers: u32,
-    /// Which ones.
-    pub reader_order: ReaderOrder,
-    /// True if critical sections touch nothing: pauses, and no counter. In a simulation readers are watched all the
-    /// same.
-    pub is_empty: bool,
+params! {
+    /// a shared counter, with pauses in and between critical sections; readers share a reader-writer lock and own any
+    /// other
+    "counter": CounterParams {
+        /// Length of the critical section, in pause instructions (4 to 40 ns each)
+        cs_load: u32 = 1, PAUSES;
+        /// Pause instructions between critical sections
+        think_load: u32 = 0, PAUSES;
+        /// Percentage of the operations that only read
+        read_percent: u32 = 0, Domain::Percent;
+        /// Which operations read: alternate (as evenly spread as can be) or random
+        reader_order: ReaderOrder = ReaderOrder::Alternate, Domain::Choice(ReaderOrder::NAMES);
+        /// Critical sections only pause and do not touch the counter; where readers are simulated, that is usual, as in
+        /// the published benchmark
+        empty_section: bool = false, Domain::Truth;
+    }
 }
 
-/// Which operations of a thread read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReaderOrder {
-    /// As evenly spread as can be: every other one of 50 %.
-    #[default]
-    Alternate,
-    /// Drawn for each.
-    Random,
+const PAUSES: Domain = Domain::Whole(0, 1_000_000_000);
+
+choice! {
+    /// Which operations of a thread read.
+    ReaderOrder {
+        /// As evenly spread as can be: every other one of 50 %.
+        Alternate = "alternate",
+        /// Drawn for each.
+        Random = "random",
+    }
 }
 
-impl ReaderOrder {
-    /// Every order.
-    pub const ALL: &[Self] = &[Self::Alternate, Self::Random];
-
-    /// The name it is selected by.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Alternate => "alternate",
-            Self::Random => "random",
+impl Facts for CounterParams {
+    fn software_parts(&self) -> &'static [&'static str] {
+        part::ALL
+    }
+    fn reads(&self) -> u32 {
+        self.read_percent
+    }
+    fn settle(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        if !given("empty_section") {
+            self.empty_section = place.is_some_and(|it| it.is_simulated) && self.read_percent > 0;
         }
+        let draws = self.reader_order == ReaderOrder::Random;
+        match draws && given("reader_order") && !(1..100).contains(&self.read_percent) {
+            true => Err(
+                "--reader-order is for a mix of reads and writes: add --read-percent with 1 to 99"
+                    .into(),
+            ),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for CounterParams {
+    type State = W::One<CounterState<W::P, L>>;
+    type Tally = CounterTally;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.one(Zeroed::zeroed())
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) -> CounterTally {
+        run(worker, &**state, *self)
+    }
+    fn found(&self, state: &Self::State, all: &CounterTally, ops: u64) -> Finding {
+        let lost =
+            if self.empty_section { 0 } else { (ops - all.read).saturating_sub(state.value()) };
+        Finding::fail(lost + all.disturbed)
     }
 }
 
@@ -68,6 +103,13 @@ pub struct CounterTally {
     pub read: u64,
     /// How often the counter changed meanwhile.
     pub disturbed: u64,
+}
+
+impl Tally for CounterTally {
+    fn merge(&mut self, other: Self) {
+        self.read += other.read;
+        self.disturbed += other.disturbed;
+    }
 }
 
 /// What the threads share: the lock on a line of its own, the counter on another.
@@ -106,14 +148,14 @@ pub fn run<W: Worker, L: RawLock>(
     knobs: CounterParams,
 ) -> CounterTally {
     let mut tally = CounterTally::default();
-    if knobs.readers == 0 {
+    if knobs.read_percent == 0 {
         while worker.keep_going() {
             write(worker, state, knobs);
             between(worker, knobs);
         }
         return tally;
     }
-    let mut kinds = Kinds::new(knobs.readers, knobs.reader_order, worker.index());
+    let mut kinds = Kinds::new(knobs.read_percent, knobs.reader_order, worker.index());
     while worker.keep_going() {
         if kinds.next_is_read(worker) {
             tally.disturbed += u64::from(read(worker, state, knobs));
@@ -133,7 +175,7 @@ fn write<W: Worker, L: RawLock>(
     knobs: CounterParams,
 ) {
     locked(&*state.lock, || {
-        if knobs.is_empty {
+        if knobs.empty_section {
             work(worker, knobs);
             if is_watched::<W>() {
                 // ordering: Relaxed; simulated threads take turns.
@@ -158,7 +200,7 @@ fn read<W: Worker, L: RawLock>(
     knobs: CounterParams,
 ) -> bool {
     locked_shared(&*state.lock, || {
-        if knobs.is_empty {
+        if knobs.empty_section {
             // ordering: Relaxed; as above.
             let look = || if is_watched::<W>() { state.unseen.load(Relaxed) } else { 0 };
             let before = look();
@@ -238,7 +280,7 @@ mod tests {
     fn an_empty_section_counts_nothing() {
         let state = CounterState::<_, SpyLock>::zeroed();
         let mut worker = Scripted::new(10);
-        let knobs = CounterParams { is_empty: true, readers: 50, ..CounterParams::default() };
+        let knobs = CounterParams { empty_section: true, read_percent: 50, ..CounterParams::USUAL };
         assert_eq!(run(&mut worker, &state, knobs).disturbed, 0);
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (10, 0, 5));
     }
@@ -250,7 +292,7 @@ mod tests {
         run(
             &mut worker,
             &state,
-            CounterParams { cs_load: 1, think_load: 2, ..CounterParams::default() },
+            CounterParams { cs_load: 1, think_load: 2, ..CounterParams::USUAL },
         );
         assert_eq!((worker.ops, state.value(), state.lock().pairs()), (9, 9, 9));
         assert_eq!(worker.parts, [part::INSIDE]);
@@ -260,7 +302,7 @@ mod tests {
     fn so_many_percent_read_and_only_the_others_are_counted() {
         for readers in [0, 1, 20, 50, 99, 100] {
             let state = CounterState::<_, SpyLock>::zeroed();
-            let knobs = CounterParams { readers, ..CounterParams::default() };
+            let knobs = CounterParams { read_percent: readers, ..CounterParams::USUAL };
             let tally = run(&mut Scripted::new(1_000), &state, knobs);
             let read = u64::from(readers) * 10;
             assert_eq!(tally, CounterTally { read, disturbed: 0 }, "{readers} %");
@@ -287,9 +329,9 @@ mod tests {
     #[test]
     fn drawn_readers_are_so_many_and_in_no_order() {
         let knobs = CounterParams {
-            readers: 30,
+            read_percent: 30,
             reader_order: ReaderOrder::Random,
-            ..CounterParams::default()
+            ..CounterParams::USUAL
         };
         let state = CounterState::<_, SpyLock>::zeroed();
         let read = run(&mut Scripted::new(100_000), &state, knobs).read;

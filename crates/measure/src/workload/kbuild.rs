@@ -10,36 +10,108 @@
 //! meanwhile. A section increments the counter of its lock, so that a lock that does not exclude shows
 //! in [`sections`].
 
-use super::{LockAndValue, OwnLine, Worker, locked};
-use core::sync::atomic::Ordering::Relaxed;
+use super::facts::{
+    Facts, Finding, Heap, Load, LockAndValue, OwnLine, Setting, Venue, Worker, locked,
+};
+use super::params::{COUNT, Domain, TIME, params};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lockwright_core::platform::{Atomic, AtomicInt, Cells, Clock, Sleeping, Zeroed};
 use lockwright_core::raw::RawLock;
 
 /// The most locks of a build.
 pub const LOCKS_MAX: u32 = 4096;
 
-/// How much work there is, and what it is made of. Times that are called *mean* are uniformly
-/// distributed between nothing and twice as much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BuildParams {
-    /// Units of work, the serial ones included.
-    pub units: u64,
-    /// Lock operations of a unit.
-    pub unit_ops: u64,
-    /// Locks, at least 1.
-    pub lock_count: u32,
-    /// How many of them are hot, at least 1.
-    pub hot_locks: u32,
-    /// Percentage of the operations that go to the hot locks.
-    pub hot_percent: u32,
-    /// Percentage of the units that one worker does alone when all others are done.
-    pub serial_percent: u32,
-    /// Mean time of computing before each operation, in nanoseconds.
-    pub compute_ns: u64,
-    /// Time of computing under the lock, in nanoseconds.
-    pub section_ns: u64,
-    /// Mean time of the sleep at the start of a unit, in nanoseconds; 0 is no sleep.
-    pub io_ns: u64,
+params! {
+    /// a build with many jobs: the wall time of a fixed amount of work
+    "kbuild": BuildParams {
+        /// Units of work, the serial ones included; in a guest 8000 are usual, so that a build lasts for many slices
+        units: u64 = 400, COUNT;
+        /// Lock operations of a unit
+        unit_ops: u64 = 250, COUNT;
+        /// Number of locks
+        lock_count: u32 = 256, Domain::Whole(1, LOCKS_MAX as u64);
+        /// How many of the --lock-count locks are hot
+        hot_locks: u32 = 4, Domain::Whole(1, LOCKS_MAX as u64);
+        /// Percentage of the operations that take a hot lock
+        hot_percent: u32 = 10, Domain::Percent;
+        /// Percentage of the units that one thread does alone at the end
+        serial_percent: u32 = 0, Domain::Whole(0, 99);
+        /// Mean time of work before each operation; anything up to twice as much
+        compute_ns: u64 = 4_000, TIME;
+        /// Time of work in the critical section
+        section_ns: u64 = 150, TIME;
+        /// Mean time of a sleep at the start of each unit; 0 is none
+        io_ns: u64 = 0, TIME;
+    }
+}
+
+/// Units in a guest: enough for the build to last for many time slices.
+const GUEST_UNITS: u64 = 8_000;
+
+impl Facts for BuildParams {
+    fn locks(&self) -> u32 {
+        self.lock_count
+    }
+    fn is_fixed_work(&self) -> bool {
+        true
+    }
+    fn usual_s(&self) -> Option<f64> {
+        Some(60.0)
+    }
+    fn settle(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        if !given("units") && place.is_some_and(|it| it.is_guest) {
+            self.units = GUEST_UNITS;
+        }
+        let (hot, all) = (self.hot_locks, self.lock_count);
+        if place.is_some() && given("hot_locks") && hot > all {
+            let why =
+                format!("--hot-locks must be between 1 and {all}, the number of locks, not {hot}");
+            return Err(why);
+        }
+        // A set that is smaller than the usual number of hot locks is all hot.
+        self.hot_locks = hot.min(all);
+        Ok(())
+    }
+}
+
+/// What the workers of a build share.
+pub struct Build<W: Heap, L: Send + Sync + 'static> {
+    state: W::One<BuildState<W::P>>,
+    sites: W::Many<LockAndValue<W::P, L>>,
+    began_ns: AtomicU64,
+    /// 0 until all is done.
+    ended_ns: AtomicU64,
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for BuildParams {
+    type State = Build<W, L>;
+    type Tally = ();
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        let (state, sites) = (heap.one(Zeroed::zeroed()), heap.zeroed(self.lock_count as usize));
+        let (began_ns, ended_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        Build { state, sites, began_ns, ended_ns }
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) {
+        // ordering: Relaxed; every worker of a run passes its barrier before any of them begins.
+        state.began_ns.fetch_min(W::P::now_ns(), Relaxed);
+        if let Some(end_ns) = run(worker, &state.state, &state.sites, *self) {
+            // ordering: Relaxed; nothing is read through it.
+            state.ended_ns.store(end_ns, Relaxed);
+        }
+    }
+    fn found(&self, state: &Self::State, (): &(), ops: u64) -> Finding {
+        Finding::fail(ops.saturating_sub(sections(&state.sites)))
+    }
+    fn done_ns(&self, state: &Self::State) -> Option<(u64, u64)> {
+        // ordering: Relaxed; a worker that began later than the last one ended did nothing.
+        let [began_ns, ended_ns] = [&state.began_ns, &state.ended_ns].map(|it| it.load(Relaxed));
+        (ended_ns > 0).then_some((began_ns, ended_ns))
+    }
 }
 
 impl BuildParams {

@@ -17,7 +17,8 @@
 //! Not modelled: the list of all locks of a CPU, and the read side of the semaphore around it, which
 //! stay local; what a process with one thread saves.
 
-use super::{OwnLine, Worker, locked};
+use super::facts::{Facts, Heap, Load, OwnLine, Setting, Worker, locked};
+use super::params::params;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
@@ -30,6 +31,29 @@ pub mod part {
     pub const INSIDE: &str = "inside";
     /// All of them.
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE];
+}
+
+params! {
+    /// will-it-scale's lock2_threads: record locks on one file, one `fcntl` for each operation
+    "lock2": Lock2Params {}
+}
+
+impl Facts for Lock2Params {
+    fn software_parts(&self) -> &'static [&'static str] {
+        part::ALL
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for Lock2Params {
+    type State = (W::One<Lock2State<W::P, L>>, W::Many<LockEntry<W::P>>);
+    type Tally = ();
+
+    fn place(&self, setting: Setting, heap: &mut W) -> Self::State {
+        (heap.one(Zeroed::zeroed()), heap.zeroed(setting.threads * ENTRIES_PER_THREAD))
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, entries): &Self::State, worker: &mut K) {
+        run(worker, &**state, entries);
+    }
 }
 
 /// Entries that a thread has at the start. It ends up with more or fewer.

@@ -33,11 +33,13 @@
 
 mod readers;
 
-pub use readers::{Inside, WRITER_HOLD, is_reader};
+pub use readers::{Inside, is_reader};
 
-use super::{OwnLine, Worker, locked};
+use super::facts::{Facts, Finding, Heap, Load, OwnLine, Setting, Tally, Venue, Worker, locked};
+use super::params::{Domain, TIME, params};
+use crate::stress::{Exercised, Stress};
 use core::sync::atomic::Ordering::Relaxed;
-use lockwright_core::platform::{Atomic, Cells, Zeroed};
+use lockwright_core::platform::{Atomic, Cells, SchedulerHints, Zeroed};
 use lockwright_core::raw::RawLock;
 
 /// Statistics entries of one cache line.
@@ -66,6 +68,79 @@ pub mod part {
     pub const INSIDE: &str = "inside";
     /// All of them.
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE];
+}
+
+params! {
+    /// the kernel's locktorture with the rules of v5.6
+    "locktorture": LocktortureParams {
+        /// Hold the lock for 100 ms now and then, as in the kernel; usual on a simulated machine, where a formula adds
+        /// it, and not on this computer, where it would fill a short run
+        long_hold: bool = true, Domain::OnlyTime(LONG_HOLD_NS);
+        /// All threads run for this time, then all pause for it, and so on; 0 is never
+        stutter_ns: u64 = 0, TIME;
+    }
+}
+
+impl Facts for LocktortureParams {
+    fn software_parts(&self) -> &'static [&'static str] {
+        part::ALL
+    }
+    fn with_rare(&self, ops_per_s: f64, threads: u32) -> f64 {
+        if self.long_hold { with_long_holds(ops_per_s, threads) } else { ops_per_s }
+    }
+    fn settle(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        if !given("long_hold") {
+            self.long_hold = place.is_none_or(|it| it.is_simulated);
+        }
+        Ok(())
+    }
+}
+
+/// What the threads of locktorture share.
+pub struct Torture<W: Heap, L: Send + Sync + 'static> {
+    state: W::One<TortureState<W::P, L>>,
+    stats: W::Many<StatsLine<W::P>>,
+    nested: W::Many<TortureState<W::P, L>>,
+    /// Where there are any.
+    readers: Option<W::One<Inside<W::P>>>,
+    params: TortureParams,
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for LocktortureParams {
+    type State = Torture<W, L>;
+    type Tally = TortureTally;
+
+    fn place(&self, Setting { threads, stress }: Setting, heap: &mut W) -> Self::State {
+        let Stress { long_hold_ns, nested, readers, .. } = stress;
+        // A simulated benchmark adds its long holds by formula.
+        let is_real = !W::P::KNOWS_WHO_RUNS;
+        let is_kernels = self.long_hold && is_real && stress == Stress::default();
+        Torture {
+            state: heap.one(Zeroed::zeroed()),
+            stats: heap.zeroed(stats_lines(threads)),
+            nested: heap.zeroed(nested),
+            readers: (readers > 0).then(|| heap.one(Zeroed::zeroed())),
+            params: TortureParams {
+                threads: threads as u32,
+                readers: readers as u32,
+                long_hold_ns: if is_kernels { LONG_HOLD_NS } else { long_hold_ns },
+            },
+        }
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) -> TortureTally {
+        let stats = &state.stats[worker.index() / STATS_PER_LINE];
+        let readers = state.readers.as_deref();
+        run(worker, &state.state, stats, &state.nested, state.params, readers)
+    }
+    fn found(&self, _state: &Self::State, all: &TortureTally, _ops: u64) -> Finding {
+        let TortureTally { long_holds, nested, .. } = *all;
+        let exercised = Exercised { long_holds, nested, ..Exercised::default() };
+        Finding { fail: all.failed, exercised, ..Finding::default() }
+    }
 }
 
 /// What a run may leave out.
@@ -110,6 +185,15 @@ pub struct TortureTally {
     pub long_holds: u64,
     /// How often it took a nested lock.
     pub nested: u64,
+}
+
+impl Tally for TortureTally {
+    fn merge(&mut self, other: Self) {
+        self.acquired += other.acquired;
+        self.failed += other.failed;
+        self.long_holds += other.long_holds;
+        self.nested += other.nested;
+    }
 }
 
 impl<P: Cells, L: RawLock> Zeroed for TortureState<P, L> {

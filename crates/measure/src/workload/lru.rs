@@ -3,7 +3,8 @@
 //!
 //! All parts are plain memory: an index of the keys, and a list through the entries from the newest to the oldest.
 
-use super::{OwnLine, Worker, locked};
+use super::facts::{Facts, Finding, Heap, Load, OwnLine, Setting, Worker, locked};
+use super::params::params;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
@@ -12,6 +13,31 @@ use lockwright_core::raw::RawLock;
 pub const LRU_KEYS: usize = 4_096;
 /// How many of them the cache has.
 pub const LRU_ENTRIES: usize = 1_024;
+
+params! {
+    /// a cache of 1,024 entries behind one lock, which forgets what was used least recently
+    "lru": LruParams {}
+}
+
+impl Facts for LruParams {}
+
+impl<W: Heap, L: RawLock> Load<W, L> for LruParams {
+    type State = (W::One<LruState<W::P, L>>, W::Many<LruEntry<W::P>>, W::Many<LruIndex<W::P>>);
+    type Tally = ();
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        let state: W::One<LruState<W::P, L>> = heap.one(Zeroed::zeroed());
+        let (entries, index) = (heap.zeroed(LRU_ENTRIES), heap.zeroed(LRU_KEYS));
+        state.fill(&entries, &index);
+        (state, entries, index)
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, entries, index): &Self::State, worker: &mut K) {
+        run(worker, &**state, entries, index);
+    }
+    fn found(&self, (state, entries, index): &Self::State, (): &(), ops: u64) -> Finding {
+        Finding::fail(state.errors(entries, index, ops))
+    }
+}
 
 /// An entry of the cache; its neighbours in the list by number.
 pub struct LruEntry<P: Cells> {

@@ -3,7 +3,10 @@
 //! The table has open addressing and is plain memory. An entry has its value twice, so that a reader sees if an owner
 //! was not alone.
 
-use super::{OwnLine, Worker, locked, locked_shared};
+use super::facts::{
+    Facts, Finding, Heap, Load, OwnLine, Setting, Tally, Worker, locked, locked_shared,
+};
+use super::params::{Domain, params};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
@@ -12,6 +15,39 @@ use lockwright_core::raw::RawLock;
 pub const MAP_KEYS: u64 = 10_000;
 /// How many places the table has for them: a power of two.
 pub const MAP_PLACES: usize = 16_384;
+
+params! {
+    /// a hash map of 10,000 entries behind one lock: look-ups, and changes of a value
+    "map": MapParams {
+        /// Percentage of the operations that change a value
+        write_percent: u32 = 10, Domain::Percent;
+        /// The lock is one that readers share
+        shared: bool = false, Domain::Truth;
+    }
+}
+
+impl Facts for MapParams {
+    fn reads(&self) -> u32 {
+        if self.shared { 100 - self.write_percent } else { 0 }
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for MapParams {
+    type State = (W::One<MapState<L>>, W::Many<MapEntry<W::P>>);
+    type Tally = MapTally;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        let (state, table) = (heap.one(Zeroed::zeroed()), heap.zeroed(MAP_PLACES));
+        fill(&table);
+        (state, table)
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, table): &Self::State, worker: &mut K) -> MapTally {
+        run(worker, &**state, table, self.write_percent)
+    }
+    fn found(&self, (_, table): &Self::State, all: &MapTally, _ops: u64) -> Finding {
+        Finding::fail(all.written.abs_diff(written(table)) + all.torn)
+    }
+}
 
 /// A place of the table. Key 0 is none.
 pub struct MapEntry<P: Cells> {
@@ -44,6 +80,13 @@ pub struct MapTally {
     pub written: u64,
     /// Entries that it found half changed.
     pub torn: u64,
+}
+
+impl Tally for MapTally {
+    fn merge(&mut self, other: Self) {
+        self.written += other.written;
+        self.torn += other.torn;
+    }
 }
 
 /// Where a key is, or the place that is free for it.

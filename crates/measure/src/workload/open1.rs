@@ -21,7 +21,8 @@
 //! Not modelled: the name and the inode of the file, which no other thread uses; allocators; what a process with one
 //! thread saves.
 
-use super::{OwnLine, Worker, locked};
+use super::facts::{Facts, Heap, Load, OwnLine, Setting, Worker, locked};
+use super::params::params;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
@@ -34,6 +35,36 @@ pub mod part {
     pub const INSIDE: &str = "inside";
     /// All of them.
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE];
+}
+
+params! {
+    /// will-it-scale's open1_threads: a file opened and closed; the table's lock and a lockref
+    "open1": Open1Params {}
+}
+
+impl Facts for Open1Params {
+    fn locks(&self) -> u32 {
+        2
+    }
+    fn software_parts(&self) -> &'static [&'static str] {
+        part::ALL
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for Open1Params {
+    type State = (W::One<Open1State<W::P, L>>, W::Many<Slots<W::P>>, usize);
+    type Tally = ();
+
+    fn place(&self, setting: Setting, heap: &mut W) -> Self::State {
+        (
+            heap.one(Zeroed::zeroed()),
+            heap.many(SLOT_LINES, |_| slots_line::<W::P>()),
+            setting.threads,
+        )
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, slots, threads): &Self::State, worker: &mut K) {
+        run(worker, &**state, slots, *threads);
+    }
 }
 
 /// How often the count is tried to be changed without its lock (from memory of Linux since 5.3).
@@ -100,9 +131,11 @@ impl<P: Cells, L: RawLock> Zeroed for Open1State<P, L> {
 }
 
 /// Lines of the table.
-pub fn slots<P: Cells>() -> impl Iterator<Item = Slots<P>> {
-    (0..THREADS_MAX.div_ceil(SLOTS_PER_LINE) + 1)
-        .map(|_| OwnLine::new(core::array::from_fn(|_| Zeroed::zeroed())))
+const SLOT_LINES: usize = THREADS_MAX.div_ceil(SLOTS_PER_LINE) + 1;
+
+/// A line of an empty table.
+fn slots_line<P: Cells>() -> Slots<P> {
+    OwnLine::new(core::array::from_fn(|_| Zeroed::zeroed()))
 }
 
 impl<P: Cells, L: RawLock> Open1State<P, L> {
@@ -125,7 +158,7 @@ fn bits<P: Cells, L>(state: &Open1State<P, L>, threads: usize) -> &[P::U64] {
     }
 }
 
-/// What one thread of `threads` does; `slots` are as many as [`slots`] makes.
+/// What one thread of `threads` does; `slots` are `SLOT_LINES` ones.
 ///
 /// # Panics
 /// With more than [`THREADS_MAX`] threads.
@@ -260,7 +293,7 @@ mod tests {
     type Shared = Open1State<ScriptedPlatform, SpyLock>;
 
     fn table() -> Vec<Slots<ScriptedPlatform>> {
-        slots::<ScriptedPlatform>().collect()
+        (0..SLOT_LINES).map(|_| slots_line::<ScriptedPlatform>()).collect()
     }
 
     #[test]

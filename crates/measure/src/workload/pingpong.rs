@@ -1,10 +1,53 @@
 //! Two threads that take turns: each waits on a condition variable of its own until it is its turn, and then passes the
 //! turn to the other one.
 
-use super::{OwnLine, Worker};
+use super::facts::{Facts, Finding, Heap, Load, Needs, OwnLine, Setting, Tally, Worker};
+use super::params::params;
+use crate::record::CondvarWaits;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::capabilities::{CondvarLock, LockCondvar};
 use lockwright_core::platform::{Atomic, Cells, Zeroed};
+
+params! {
+    /// two threads that take turns, each with a condition variable of its own
+    "pingpong": PingPongParams {}
+}
+
+impl Facts for PingPongParams {
+    fn needs(&self) -> Option<Needs> {
+        Some(Needs::Condvar)
+    }
+    fn threads(&self) -> Option<(usize, usize, &'static str)> {
+        Some((2, 2, "`pingpong` is two threads that take turns: leave out"))
+    }
+    fn usual_threads(&self, _cpus: usize) -> Option<usize> {
+        Some(2)
+    }
+}
+
+impl<W: Heap, L: CondvarLock> Load<W, L> for PingPongParams {
+    type State = W::One<PingPongState<W::P, L>>;
+    type Tally = PingPongTally;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.one(Zeroed::zeroed())
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) -> PingPongTally {
+        run(worker, &**state)
+    }
+    fn found(&self, state: &Self::State, all: &PingPongTally, ops: u64) -> Finding {
+        let turns = state.turns();
+        let condvar_waits = Some(CondvarWaits::of(all.waits, all.futile, turns));
+        Finding { fail: ops.abs_diff(turns), condvar_waits, ..Finding::default() }
+    }
+}
+
+impl Tally for PingPongTally {
+    fn merge(&mut self, other: Self) {
+        self.waits += other.waits;
+        self.futile += other.futile;
+    }
+}
 
 /// What the threads share.
 pub struct PingPongState<P: Cells, L: CondvarLock> {

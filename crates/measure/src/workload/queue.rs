@@ -5,35 +5,71 @@
 //! With a time for each message ([`QueueParams::job_ns`]) the threads that take messages out are those of a thread
 //! pool. The first thread that is told to stop closes the queue and wakes all others.
 
-use super::{OwnLine, Worker};
+use super::facts::{Facts, Finding, Heap, Load, Needs, OwnLine, Setting, Tally, Worker};
+use super::params::{COUNT, Domain, TIME, choice, params};
+use crate::record::CondvarWaits;
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_catalog::capabilities::{CondvarLock, LockCondvar};
 use lockwright_core::platform::{Atomic, Cells, Clock, Zeroed};
-use serde::Serialize;
 
-/// Which threads are told of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum QueueNotify {
-    /// One that waits for it.
-    One,
-    /// All that wait for it.
-    All,
+choice! {
+    /// Which threads are told of a change.
+    QueueNotify {
+        /// One that waits for it.
+        One = "one",
+        /// All that wait for it.
+        All = "all",
+    }
 }
 
-/// What the threads do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueParams {
-    /// How many threads put messages in: the first ones. The others take them out.
-    pub producers: u32,
-    /// The most messages in the queue.
-    pub capacity: u32,
-    /// Which threads are told of a change.
-    pub notify: QueueNotify,
-    /// The longest that a thread waits before it looks again; 0 is as long as it takes.
-    pub timeout_ns: u64,
-    /// What a thread computes for each message that it took.
-    pub job_ns: u64,
+params! {
+    /// a bounded queue made of a lock and two condition variables: threads that put messages in, and threads that take
+    /// them out
+    "queue": QueueParams {
+        /// How many threads put messages in; the others take them out
+        producers: u32 = 1, COUNT;
+        /// The most messages in the queue
+        capacity: u32 = 10, Domain::Whole(1, 1_000_000);
+        /// Which threads are told of a change: one that waits for it, or all
+        notify: QueueNotify = QueueNotify::One, Domain::Choice(QueueNotify::NAMES);
+        /// The longest that a thread waits before it looks again; 0 is as long as it takes
+        timeout_ns: u64 = 0, TIME;
+        /// What a thread computes for each message that it took
+        job_ns: u64 = 0, TIME;
+    }
+}
+
+impl Facts for QueueParams {
+    fn needs(&self) -> Option<Needs> {
+        Some(Needs::Condvar)
+    }
+    fn threads(&self) -> Option<(usize, usize, &'static str)> {
+        let why =
+            "`queue` needs its --producers, and a thread that takes messages out: give more to";
+        Some((self.producers as usize + 1, usize::MAX, why))
+    }
+    fn usual_threads(&self, _cpus: usize) -> Option<usize> {
+        Some(self.producers as usize * 2)
+    }
+}
+
+impl<W: Heap, L: CondvarLock> Load<W, L> for QueueParams {
+    type State = (W::One<BoundedQueueState<W::P, L>>, W::Many<QueueSlot<W::P>>);
+    type Tally = QueueTally;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        (heap.one(Zeroed::zeroed()), heap.zeroed(self.capacity as usize))
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, slots): &Self::State, worker: &mut K) -> QueueTally {
+        run(worker, &**state, slots, *self)
+    }
+    fn found(&self, (state, slots): &Self::State, all: &QueueTally, ops: u64) -> Finding {
+        Finding {
+            fail: ops.abs_diff(all.taken) + state.errors(slots, all),
+            condvar_waits: Some(CondvarWaits::of(all.waits, all.futile, all.taken)),
+            ..Finding::default()
+        }
+    }
 }
 
 /// A place for a message.
@@ -88,9 +124,8 @@ pub struct QueueTally {
     pub futile: u64,
 }
 
-impl QueueTally {
-    /// Adds what another thread did.
-    pub fn merge(&mut self, other: Self) {
+impl Tally for QueueTally {
+    fn merge(&mut self, other: Self) {
         self.added += other.added;
         self.taken += other.taken;
         self.balance = self.balance.wrapping_add(other.balance);

@@ -21,7 +21,8 @@
 //! Not modelled: the locks of the block cache, which are many; the scheduler's own locks, which woken
 //! threads meet on; other buckets.
 
-use super::{OwnLine, Worker, locked};
+use super::facts::{Facts, Finding, Heap, Load, OwnLine, Setting, Worker, locked};
+use super::params::params;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use lockwright_core::platform::{Atomic, AtomicInt, Cells, Sleeping, Zeroed};
 use lockwright_core::raw::RawLock;
@@ -36,6 +37,32 @@ pub mod part {
     pub const ENTRY: &str = "entry";
     /// All of them.
     pub const ALL: &[&str] = &[OUTSIDE, INSIDE, ENTRY];
+}
+
+params! {
+    /// leveldb lookups behind a futex mutex; the lock is that of the futex's hash bucket
+    "readrandom": ReadrandomParams {}
+}
+
+impl Facts for ReadrandomParams {
+    fn software_parts(&self) -> &'static [&'static str] {
+        part::ALL
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for ReadrandomParams {
+    type State = (W::One<ReadState<W::P, L>>, W::Many<ReadSleeper<W::P>>);
+    type Tally = ();
+
+    fn place(&self, setting: Setting, heap: &mut W) -> Self::State {
+        (heap.one(Zeroed::zeroed()), heap.zeroed(setting.threads))
+    }
+    fn run<K: Worker<P = W::P>>(&self, (state, sleepers): &Self::State, worker: &mut K) {
+        run(worker, &**state, sleepers);
+    }
+    fn found(&self, (state, _): &Self::State, (): &(), ops: u64) -> Finding {
+        Finding::fail((ops * 2).saturating_sub(state.sections()))
+    }
 }
 
 /// The mutex: no thread has it.

@@ -5,27 +5,92 @@
 //! lock is one that readers share, and the sections of writers may be shorter.
 
 use super::counter::{Kinds, ReaderOrder};
-use super::handoff::{HandoffSection, sleep};
-use super::{OwnLine, Worker, locked, locked_shared};
+use super::facts::{
+    Facts, Finding, Heap, Load, OwnLine, Setting, Tally, Venue, Worker, bound, locked,
+    locked_shared,
+};
+use super::handoff::{Section, sleep};
+use super::params::{Domain, TIME, params};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
 
-/// What the threads do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SectionsParams {
-    /// What happens in a section.
-    pub section: HandoffSection,
-    /// How long it is.
-    pub section_ns: u64,
-    /// How long it is for a thread that owns the lock.
-    pub write_ns: u64,
-    /// How long a thread computes between two sections.
-    pub think_ns: u64,
-    /// Percent of the operations that read.
-    pub readers: u32,
-    /// Which ones.
-    pub reader_order: ReaderOrder,
+params! {
+    /// sections that take microseconds, in which the owner computes or sleeps, and thinking between them
+    "sections": SectionsParams {
+        /// What happens in a section: sleep, spin, or compute, which is the same as spin here
+        section: Section = Section::Spin, Domain::Choice(Section::NAMES);
+        /// How long a section is
+        section_ns: u64 = 5_000, TIME;
+        /// How long it is for a thread that owns the lock; usually the same
+        write_ns: u64 = 5_000, TIME;
+        /// How long a thread computes between two sections
+        think_ns: u64 = 5_000, TIME;
+        /// Percentage of the operations that only read
+        read_percent: u32 = 0, Domain::Percent;
+        /// Which operations read: alternate (as evenly spread as can be) or random
+        reader_order: ReaderOrder = ReaderOrder::Alternate, Domain::Choice(ReaderOrder::NAMES);
+    }
+}
+
+impl SectionsParams {
+    /// Sections of which those of readers and of writers are alike.
+    pub const fn alike(
+        section: Section,
+        section_ns: u64,
+        think_ns: u64,
+        read_percent: u32,
+    ) -> Self {
+        let write_ns = section_ns;
+        Self { section, section_ns, write_ns, think_ns, read_percent, ..Self::USUAL }
+    }
+}
+
+impl Facts for SectionsParams {
+    fn reads(&self) -> u32 {
+        self.read_percent
+    }
+    fn longest_section_ns(&self) -> u64 {
+        self.section_ns
+    }
+    fn bound(&self, cpus: f64) -> Option<f64> {
+        let Self { section, write_ns, think_ns, read_percent, .. } = *self;
+        let owns = f64::from(100 - read_percent) / 100.0;
+        let on_cpu_ns = think_ns + if section == Section::Sleep { 0 } else { write_ns };
+        bound(write_ns as f64 * owns, on_cpu_ns as f64, cpus)
+    }
+    fn settle(
+        &mut self,
+        given: &dyn Fn(&str) -> bool,
+        _place: Option<Venue<'_>>,
+    ) -> Result<(), String> {
+        if !given("write_ns") {
+            self.write_ns = self.section_ns;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for SectionsParams {
+    type State = W::One<SectionsState<W::P, L>>;
+    type Tally = SectionsTally;
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.one(Zeroed::zeroed())
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) -> SectionsTally {
+        run(worker, &**state, *self)
+    }
+    fn found(&self, state: &Self::State, all: &SectionsTally, _ops: u64) -> Finding {
+        Finding::fail(state.lost(all.written) + all.disturbed)
+    }
+}
+
+impl Tally for SectionsTally {
+    fn merge(&mut self, other: Self) {
+        self.written += other.written;
+        self.disturbed += other.disturbed;
+    }
 }
 
 /// What the threads share: the lock on a line of its own, the counter on another, and a word to sleep on that no thread
@@ -66,7 +131,7 @@ pub fn run<W: Worker, L: RawLock>(
     knobs: SectionsParams,
 ) -> SectionsTally {
     let mut tally = SectionsTally::default();
-    let mut kinds = Kinds::new(knobs.readers, knobs.reader_order, worker.index());
+    let mut kinds = Kinds::new(knobs.read_percent, knobs.reader_order, worker.index());
     while worker.keep_going() {
         if kinds.next_is_read(worker) {
             let section_ns = knobs.section_ns;
@@ -94,14 +159,14 @@ pub fn run<W: Worker, L: RawLock>(
 fn through<W: Worker, L>(
     worker: &mut W,
     state: &SectionsState<W::P, L>,
-    section: HandoffSection,
+    section: Section,
     section_ns: u64,
 ) -> [u64; 2] {
     // ordering: Relaxed; the lock orders the accesses to the counter.
     let before = state.value.load(Relaxed);
     match section {
-        HandoffSection::Spin => worker.compute_ns(section_ns),
-        HandoffSection::Sleep => sleep::<W::P>(&state.never, section_ns),
+        Section::Spin | Section::Compute => worker.compute_ns(section_ns),
+        Section::Sleep => sleep::<W::P>(&state.never, section_ns),
     }
     // ordering: Relaxed; as above.
     [before, state.value.load(Relaxed)]
@@ -116,11 +181,11 @@ mod tests {
     type Shared = SectionsState<ScriptedPlatform, SpyLock>;
 
     const KNOBS: SectionsParams = SectionsParams {
-        section: HandoffSection::Spin,
+        section: Section::Spin,
         section_ns: 100,
         write_ns: 100,
         think_ns: 400,
-        readers: 0,
+        read_percent: 0,
         reader_order: ReaderOrder::Alternate,
     };
 
@@ -136,18 +201,18 @@ mod tests {
     #[test]
     fn so_many_percent_read_and_an_owner_that_writes_meanwhile_is_noticed() {
         let (mut worker, state) = (Scripted::new(10), Shared::zeroed());
-        let tally = run(&mut worker, &state, SectionsParams { readers: 80, ..KNOBS });
+        let tally = run(&mut worker, &state, SectionsParams { read_percent: 80, ..KNOBS });
         assert_eq!((tally.written, tally.disturbed), (2, 0));
         assert_eq!((state.lock.pairs(), state.lock.shared_pairs()), (2, 8));
         let writes = Scripted::new(5).that_does(|| state.value.store(9, Relaxed));
-        let knobs = SectionsParams { readers: 100, think_ns: 0, ..KNOBS };
+        let knobs = SectionsParams { read_percent: 100, think_ns: 0, ..KNOBS };
         assert_eq!(run(&mut { writes }, &state, knobs).disturbed, 1);
     }
 
     #[test]
     fn writers_may_have_shorter_sections_than_readers() {
         let (mut worker, state) = (Scripted::new(10), Shared::zeroed());
-        let knobs = SectionsParams { readers: 80, think_ns: 0, write_ns: 1, ..KNOBS };
+        let knobs = SectionsParams { read_percent: 80, think_ns: 0, write_ns: 1, ..KNOBS };
         assert_eq!(run(&mut worker, &state, knobs).written, 2);
         assert_eq!(worker.computed_ns, 8 * 100 + 2);
     }
@@ -157,7 +222,7 @@ mod tests {
         let (mut worker, state) = (Scripted::new(3), Shared::zeroed());
         let start_ns = ScriptedPlatform::now_ns();
         let knobs = SectionsParams {
-            section: HandoffSection::Sleep,
+            section: Section::Sleep,
             section_ns: 200_000,
             write_ns: 200_000,
             think_ns: 0,

@@ -1,9 +1,39 @@
 //! Counters, each with a lock of its own: an operation increments a random one.
 
-use super::{LockAndValue, Worker, locked};
+use super::facts::{Facts, Finding, Heap, Load, LockAndValue, Setting, Worker, locked};
+use super::params::{Domain, params};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, Cells};
 use lockwright_core::raw::RawLock;
+
+params! {
+    /// counters, each with a lock of its own: an operation increments a random one
+    "shards": ShardsParams {
+        /// How many counters
+        shards: u32 = 16, Domain::Whole(1, 1_000_000);
+    }
+}
+
+impl Facts for ShardsParams {
+    fn locks(&self) -> u32 {
+        self.shards
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for ShardsParams {
+    type State = W::Many<LockAndValue<W::P, L>>;
+    type Tally = ();
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.zeroed(self.shards as usize)
+    }
+    fn run<K: Worker<P = W::P>>(&self, shards: &Self::State, worker: &mut K) {
+        run(worker, shards);
+    }
+    fn found(&self, shards: &Self::State, (): &(), ops: u64) -> Finding {
+        Finding::fail(ops.abs_diff(total(shards)))
+    }
+}
 
 /// The operations of all threads, unless a lock is broken: then fewer. Only when they are done.
 pub fn total<P: Cells, L: RawLock>(shards: &[LockAndValue<P, L>]) -> u64 {

@@ -1,8 +1,35 @@
 //! Lock and unlock, nothing else: what a lock costs when no thread wants it.
 
-use super::{OwnLine, Worker, locked, locked_shared};
+use super::facts::{Facts, Heap, Load, OwnLine, Setting, Worker, locked, locked_shared};
+use super::params::params;
 use lockwright_core::platform::Zeroed;
 use lockwright_core::raw::RawLock;
+
+params! {
+    /// lock and unlock on one thread; floors run here
+    "uncontended": UncontendedParams {}
+}
+
+impl Facts for UncontendedParams {
+    fn threads(&self) -> Option<(usize, usize, &'static str)> {
+        Some((1, 1, "`uncontended` is one thread alone: leave out"))
+    }
+    fn usual_threads(&self, _cpus: usize) -> Option<usize> {
+        Some(1)
+    }
+}
+
+impl<W: Heap, L: RawLock> Load<W, L> for UncontendedParams {
+    type State = W::One<UncontendedState<L>>;
+    type Tally = ();
+
+    fn place(&self, _setting: Setting, heap: &mut W) -> Self::State {
+        heap.one(Zeroed::zeroed())
+    }
+    fn run<K: Worker<P = W::P>>(&self, state: &Self::State, worker: &mut K) {
+        run(worker, &**state);
+    }
+}
 
 /// What the threads share: the lock.
 pub struct UncontendedState<L> {

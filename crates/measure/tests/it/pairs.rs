@@ -1,30 +1,21 @@
 //! Pairs of readers, timed natively.
 
-use lockwright_measure::cell::{CellSpec, LabMachine, Purpose, ReaderOrder, Settings, Workload};
 use lockwright_measure::native::NativeMachine;
 use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, Settings, Trial};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::counter::CounterParams;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const READERS: Workload = Workload::Counter {
+const READERS: Workload = Workload::Counter(CounterParams {
     cs_load: 0,
-    think_load: 0,
-    readers: 100,
-    reader_order: ReaderOrder::Alternate,
-    is_empty: true,
-};
+    read_percent: 100,
+    empty_section: true,
+    ..CounterParams::USUAL
+});
 
-fn spec(lock: &str, threads: usize) -> CellSpec {
-    CellSpec {
-        lock: Subject::find(lock).expect("a known name"),
-        workload: READERS,
-        threads,
-        scheduling: None,
-        window_ns: 5_000_000,
-        repetition: 0,
-        seed: 1,
-        purpose: Purpose::Throughput,
-        has_neighbours: false,
-    }
+fn spec(lock: &str, threads: usize) -> Trial {
+    Trial::new(Subject::find(lock).expect("a known name"), READERS, threads, 5_000_000, 1)
 }
 
 #[test]

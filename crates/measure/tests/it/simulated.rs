@@ -1,25 +1,40 @@
-//! Cells on simulated machines.
+//! Trials on simulated machines.
 
 use lockwright_catalog::registry::{LOCKS, LockClass};
-use lockwright_measure::cell::{Purpose, Section, Workload};
-use lockwright_measure::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
-use lockwright_measure::stress::{Exercised, Stress};
 use lockwright_clients::due::is_due;
 use lockwright_core::events::Event;
-use lockwright_sim::machine::{Machine, Parameters, PlacementError, ThreadPlacement};
+use lockwright_measure::record::{TrialError, TrialRecord};
+use lockwright_measure::runner::run_all;
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::stress::{Exercised, Stress};
+use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, Purpose, Trial};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::aim7::Aim7Params;
+use lockwright_measure::workload::handoff::{HandoffParams, Section};
+use lockwright_measure::workload::locktorture::LocktortureParams;
+use lockwright_sim::machine::{Machine, Parameters, ThreadPlacement};
 use lockwright_sim::{Preemption, ScheduledKind, Scheduling, StartState};
 use std::sync::Mutex;
 
-fn x5_4() -> Machine {
-    Machine::builtin("x5-4").expect("it is built in")
+fn machine(name: &str, parts: &[(&str, f64)]) -> SimulatedMachine {
+    let machine = Machine::builtin(name).expect("it is built in");
+    let parts = parts.iter().map(|&(part, ns)| (part.into(), ns)).collect();
+    let software = [("locktorture".into(), parts)].into();
+    let parameters = Parameters { software, ..Parameters::default() };
+    SimulatedMachine::fitted_with(&machine, &parameters).expect("it is sound")
 }
 
-fn software() -> Parameters {
-    let parts = [("outside".into(), 36.0), ("inside".into(), 70.0)].into();
-    Parameters { software: [("locktorture".into(), parts)].into(), ..Parameters::default() }
+fn x5_4() -> SimulatedMachine {
+    machine("x5-4", &[("outside", 36.0), ("inside", 70.0)])
 }
 
-const TORTURE: Workload = Workload::Locktorture { long_hold: false };
+const TORTURE: Workload = locktorture(false);
+
+const fn locktorture(long_hold: bool) -> Workload {
+    Workload::Locktorture(LocktortureParams { long_hold, stutter_ns: 0 })
+}
+
 const TORTURE_ONLY: Purpose = Purpose::Torture(NO_STRESS);
 const NO_STRESS: Stress = Stress {
     long_hold_ns: 0,
@@ -30,28 +45,18 @@ const NO_STRESS: Stress = Stress {
     readers: 0,
 };
 
-fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, lock: &str) -> Cell<'a> {
-    Cell {
-        machine,
-        parameters,
-        lock: registered(lock).expect("a lock of the registry"),
-        workload: TORTURE,
-        threads: 8,
-        has_siblings: true,
-        placement: ThreadPlacement::Random,
-        scheduling: None,
-        seed: 1,
-        stutter_ns: 0,
-        warmup_ns: 50_000,
-        window_ns: 200_000,
-        tunables: &[],
-        purpose: Purpose::Throughput,
+fn trial(lock: &str) -> Trial {
+    let lock = Subject::registered(lock).expect("a lock of the registry");
+    Trial {
+        placement: Some(ThreadPlacement::Random),
+        warmup_ns: Some(50_000),
+        ..Trial::new(lock, TORTURE, 8, 200_000, 1)
     }
 }
 
-fn run(cell: &Cell<'_>) -> Outcome {
-    match cell.run() {
-        Ok(outcome) => outcome,
+fn run(machine: &SimulatedMachine, trial: &Trial) -> TrialRecord {
+    match machine.run_trial(trial) {
+        Ok(record) => record,
         Err(error) => panic!("{error}"),
     }
 }
@@ -69,11 +74,11 @@ fn times_as_long(lock: &str) -> u64 {
 
 #[test]
 fn every_lock_passes_torture_and_the_busted_one_fails() {
-    let (machine, parameters) = (x5_4(), software());
+    let machine = x5_4();
     for row in LOCKS.iter().filter(|row| is_due(row)) {
-        let usual = cell(&machine, &parameters, row.name);
+        let usual = trial(row.name);
         let window_ns = usual.window_ns * times_as_long(row.name);
-        let outcome = run(&Cell { purpose: TORTURE_ONLY, window_ns, ..usual });
+        let outcome = run(&machine, &Trial { purpose: TORTURE_ONLY, window_ns, ..usual });
         if row.name == "busted" {
             assert!(outcome.fail > 0 && !outcome.violations.is_empty());
         } else if row.class != LockClass::Busted {
@@ -84,19 +89,19 @@ fn every_lock_passes_torture_and_the_busted_one_fails() {
 }
 
 #[test]
-fn a_cell_has_one_result_whatever_runs_beside_it() {
-    let (machine, parameters) = (x5_4(), software());
-    let cells: Vec<_> = [("qspinlock", 1), ("cna", 2), ("ticket", 3), ("qspinlock", 2)]
-        .map(|(lock, seed)| Cell { seed, ..cell(&machine, &parameters, lock) })
+fn a_trial_has_one_result_whatever_runs_at_the_same_time() {
+    let machine = x5_4();
+    let trials: Vec<_> = [("qspinlock", 1), ("cna", 2), ("ticket", 3), ("qspinlock", 2)]
+        .map(|(lock, seed)| (&machine, Trial { seed, ..trial(lock) }))
         .into();
     let results = |workers| -> Vec<_> {
         let told = Mutex::new(Vec::new());
         let done = |count| told.lock().expect("nothing panics here").push(count);
-        let outcomes = run_cells(&cells, workers, &done).into_iter();
+        let outcomes = run_all(&trials, workers, &done).into_iter();
         let results = outcomes.map(|o| o.map(|o| (o.per_thread_ops, o.events))).collect();
         let mut told = told.into_inner().expect("as above");
         told.sort_unstable();
-        assert_eq!(told, [1, 2, 3, 4], "each cell is told once when it is done");
+        assert_eq!(told, [1, 2, 3, 4], "each trial is told once when it is done");
         results
     };
     let alone = results(1);
@@ -108,38 +113,37 @@ fn a_cell_has_one_result_whatever_runs_beside_it() {
 
 #[test]
 fn every_workload_counts_operations_and_waits() {
-    let (machine, parameters) = (x5_4(), software());
-    for workload in [Workload::Uncontended, Workload::counter(3, 10), TORTURE] {
-        let base = Cell { workload, ..cell(&machine, &parameters, "qspinlock") };
-        let outcome = run(&base);
+    let machine = x5_4();
+    for workload in [Workload::counter(0, 0), Workload::counter(3, 10), TORTURE] {
+        let base = Trial { workload, ..trial("qspinlock") };
+        let outcome = run(&machine, &base);
         assert_eq!(outcome.per_thread_ops.len(), 8);
         let ops: u64 = outcome.per_thread_ops.iter().sum();
         let rate = ops as f64 * 1e9 / outcome.window_ns as f64;
         assert!((outcome.ops_per_s / rate - 1.0).abs() < 1e-3, "{workload:?}");
         assert!(outcome.waits.is_none());
-        let timed = run(&Cell { purpose: Purpose::Latency, ..base });
+        let timed = run(&machine, &Trial { purpose: Purpose::Latency, ..base });
         assert!(timed.waits.is_some_and(|waits| waits.count() >= ops / 2), "{workload:?}");
     }
 }
 
 #[test]
 fn timing_waits_takes_no_simulated_time() {
-    let machine = Machine::builtin("haswell-2s").expect("it is built in");
-    let parameters = Parameters::default();
+    let machine = machine("haswell-2s", &[]);
     let kind = ScheduledKind::Guest { virtual_numa: false };
     for scheduling in [None, Some(Scheduling { kind, start: StartState::Queued })] {
-        let plain = Cell { scheduling, ..cell(&machine, &parameters, "hybrid") };
-        let timed = Cell { purpose: Purpose::Latency, ..plain };
-        assert_eq!(run(&plain).digest, run(&timed).digest);
+        let plain = Trial { scheduling, ..trial("hybrid") };
+        let timed = Trial { purpose: Purpose::Latency, ..plain };
+        assert_eq!(run(&machine, &plain).digest, run(&machine, &timed).digest);
     }
 }
 
 #[test]
 fn long_holds_are_added_by_formula() {
-    let (machine, parameters) = (x5_4(), software());
-    let without = Cell { threads: 1, ..cell(&machine, &parameters, "qspinlock") };
-    let with = Cell { workload: Workload::Locktorture { long_hold: true }, ..without };
-    let (without, with) = (run(&without), run(&with));
+    let machine = x5_4();
+    let without = Trial { threads: 1, ..trial("qspinlock") };
+    let with = Trial { workload: locktorture(true), ..without };
+    let (without, with) = (run(&machine, &without), run(&machine, &with));
     assert_eq!(with.per_thread_ops, without.per_thread_ops, "the simulation is the same");
     let added_ns = 1e9 / with.ops_per_s - 1e9 / without.ops_per_s;
     assert!((added_ns - 500.0).abs() < 1e-6, "{added_ns}");
@@ -147,33 +151,27 @@ fn long_holds_are_added_by_formula() {
 
 #[test]
 fn software_of_the_calibration_takes_time() {
-    let (machine, quick, slow) = (x5_4(), Parameters::default(), software());
-    let ops_per_s =
-        |parameters| run(&Cell { threads: 1, ..cell(&machine, parameters, "qspinlock") }).ops_per_s;
-    let added_ns = 1e9 / ops_per_s(&slow) - 1e9 / ops_per_s(&quick);
+    let ops_per_s = |machine| run(machine, &Trial { threads: 1, ..trial("qspinlock") }).ops_per_s;
+    let added_ns = 1e9 / ops_per_s(&x5_4()) - 1e9 / ops_per_s(&machine("x5-4", &[]));
     // 36 twice and 70 once.
     assert!((added_ns - 142.0).abs() < 30.0, "{added_ns}");
 }
 
 #[test]
 fn what_cannot_run_says_why() {
-    let (machine, parameters) = (x5_4(), software());
-    let unknown = SimulatedError::UnknownLock("no-such-lock".into());
-    assert_eq!(registered("no-such-lock").err(), Some(unknown));
-    let oversubscribed = Cell { threads: 145, ..cell(&machine, &parameters, "mcs") };
-    assert_eq!(
-        oversubscribed.run().err(),
-        Some(SimulatedError::Placement(PlacementError { threads: 145, cpus: 144 }))
-    );
+    let machine = x5_4();
+    let unknown = Subject::registered("no-such-lock").expect_err("it is unknown");
+    assert_eq!(unknown.to_string(), "there is no lock `no-such-lock`");
+    let oversubscribed = machine.run_trial(&Trial { threads: 145, ..trial("mcs") });
+    let Err(TrialError::Failed(why)) = oversubscribed else { panic!("it runs") };
+    assert!(why.contains("145") && why.contains("144"), "{why}");
 }
 
 #[test]
 fn a_run_that_gets_stuck_is_an_error_that_names_its_seed() {
-    let (machine, parameters) = (x5_4(), software());
     // One long critical section per thread, so no thread comes back within the limit.
-    let parts = [("inside".into(), 1e12)].into();
-    let endless = Parameters { software: [("locktorture".into(), parts)].into(), ..parameters };
-    let error = Cell { seed: 77, ..cell(&machine, &endless, "mcs") }.run().expect_err("no end");
+    let machine = machine("x5-4", &[("inside", 1e12)]);
+    let error = machine.run_trial(&Trial { seed: 77, ..trial("mcs") }).expect_err("no end");
     let sentence = error.to_string();
     assert!(
         sentence.starts_with("simulated `mcs` with 8 threads and seed 77 failed: "),
@@ -181,13 +179,13 @@ fn a_run_that_gets_stuck_is_an_error_that_names_its_seed() {
     );
 }
 
-fn holds(outcome: &Outcome) -> bool {
+fn holds(outcome: &TrialRecord) -> bool {
     outcome.fail == 0 && outcome.violations.is_empty()
 }
 
 #[test]
 fn every_lock_passes_with_everything_mixed_in_and_all_of_it_happens() {
-    let (machine, parameters) = (x5_4(), software());
+    let machine = x5_4();
     let preemption = Some(Preemption { every_ns: 20_000, for_ns: 5_000 });
     let stress = Stress {
         long_hold_ns: 5_000,
@@ -198,12 +196,12 @@ fn every_lock_passes_with_everything_mixed_in_and_all_of_it_happens() {
         readers: 0,
     };
     for row in LOCKS.iter().filter(|row| is_due(row)) {
-        let cell = Cell {
+        let all = Trial {
             purpose: Purpose::Torture(stress),
             window_ns: 1_000_000 * times_as_long(row.name),
-            ..cell(&machine, &parameters, row.name)
+            ..trial(row.name)
         };
-        let outcome = run(&cell);
+        let outcome = run(&machine, &all);
         let Exercised { long_holds, nested, stutters, preemptions, .. } = outcome.exercised;
         let rarest = long_holds.min(nested).min(stutters).min(preemptions);
         assert!(rarest > 0, "{}: {:?}", row.name, outcome.exercised);
@@ -214,11 +212,12 @@ fn every_lock_passes_with_everything_mixed_in_and_all_of_it_happens() {
 
 #[test]
 fn a_torture_pauses_for_half_of_the_time() {
-    let (machine, parameters) = (x5_4(), software());
+    let machine = x5_4();
     let ops = |stutter_ns| {
         let purpose = Purpose::Torture(Stress { stutter_ns, ..NO_STRESS });
-        let base = cell(&machine, &parameters, "ticket");
-        let outcome = run(&Cell { purpose, warmup_ns: 0, window_ns: 2_000_000, ..base });
+        let base = trial("ticket");
+        let outcome =
+            run(&machine, &Trial { purpose, warmup_ns: Some(0), window_ns: 2_000_000, ..base });
         (outcome.per_thread_ops.iter().sum::<u64>() as f64, outcome.exercised.stutters)
     };
     let ((all, never), (half, stutters)) = (ops(0), ops(100_000));
@@ -228,10 +227,10 @@ fn a_torture_pauses_for_half_of_the_time() {
 
 #[test]
 fn preempted_waiters_show_in_the_longest_wait() {
-    let (machine, parameters) = (x5_4(), software());
+    let machine = x5_4();
     let longest_ns = |preemption| {
         let purpose = Purpose::Torture(Stress { preemption, ..NO_STRESS });
-        let outcome = run(&Cell { purpose, ..cell(&machine, &parameters, "mcs") });
+        let outcome = run(&machine, &Trial { purpose, ..trial("mcs") });
         outcome.waits.map(|waits| waits.max())
     };
     let calm_ns = longest_ns(None).expect("a torture times its waits");
@@ -242,12 +241,14 @@ fn preempted_waiters_show_in_the_longest_wait() {
 
 #[test]
 fn the_sections_of_a_handoff_exclude_each_other_and_who_sleeps_in_one_is_not_spun_on() {
-    let machine = Machine::builtin("broadwell-2s-80t").expect("it is built in");
-    let parameters = Parameters::default();
+    let machine = machine("broadwell-2s-80t", &[]);
     let run = |section| {
-        let workload = Workload::Handoff { section, section_ns: 3_000 };
-        let base = cell(&machine, &parameters, "mutex");
-        run(&Cell { workload, threads: 20, warmup_ns: 0, window_ns: 2_000_000, ..base })
+        let workload = Workload::Handoff(HandoffParams { section, section_ns: 3_000 });
+        let base = trial("mutex");
+        run(
+            &machine,
+            &Trial { workload, threads: 20, warmup_ns: Some(0), window_ns: 2_000_000, ..base },
+        )
     };
     let (spin, sleep) = (run(Section::Spin), run(Section::Sleep));
     for outcome in [&spin, &sleep] {
@@ -259,18 +260,21 @@ fn the_sections_of_a_handoff_exclude_each_other_and_who_sleeps_in_one_is_not_spu
 
 #[test]
 fn the_tasks_of_a_kernel_share_its_cpus_and_their_time_on_them_is_told() {
-    let machine = Machine::builtin("dl980").expect("it is built in");
-    let parameters = Parameters::default();
-    let (lock_count, compute_ns) = (2, 20_000);
-    let workload =
-        Workload::Aim7 { lock_count, unit_ops: 1, compute_ns, section_ns: 300, read_percent: 10 };
+    let machine = machine("dl980", &[]);
+    let workload = Workload::Aim7(Aim7Params {
+        lock_count: 2,
+        unit_ops: 1,
+        compute_ns: 20_000,
+        section_ns: 300,
+        read_percent: 10,
+    });
     let scheduling = Some(Scheduling { kind: ScheduledKind::Kernel, start: StartState::Running });
-    let base = cell(&machine, &parameters, "mutex");
-    let outcome = run(&Cell { workload, scheduling, threads: 320, window_ns: 2_000_000, ..base });
+    let base = trial("mutex");
+    let outcome =
+        run(&machine, &Trial { workload, scheduling, threads: 320, window_ns: 2_000_000, ..base });
     let ops: u64 = outcome.per_thread_ops.iter().sum();
-    let schedule = outcome.schedule.expect("tasks have a scheduler");
-    let busy_ps: u64 = schedule.run_ps.iter().sum();
+    let busy_ps = outcome.run_ps;
     // Each operation computes for 20 us on average.
     assert!(busy_ps > ops * 15_000_000 && busy_ps <= 160 * outcome.window_ns * 1_000, "{busy_ps}");
-    assert!(ops > 100 && schedule.voluntary_switches.iter().sum::<u64>() > 100, "{ops}");
+    assert!(ops > 100 && outcome.voluntary_switches > 100, "{ops}");
 }

@@ -1,10 +1,13 @@
 //! Simulated machines as the commands see them.
 
-use lockwright_measure::cell::{CellSpec, LabMachine, On, Purpose, ReaderOrder, Settings, Workload};
-use lockwright_measure::simulated::SimulatedMachine;
-use lockwright_measure::subject::Subject;
 use lockwright_core::raw::FairnessThreshold;
 use lockwright_core::tunables::{NUMA_OFF, Tunable};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, On, Settings, Trial};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::locktorture::LocktortureParams;
+use lockwright_measure::workload::uncontended::UncontendedParams;
 use lockwright_sim::machine::{Calibration, Machine};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
@@ -15,18 +18,12 @@ fn open(settings: Settings) -> SimulatedMachine {
     }
 }
 
-fn spec(lock: &str, repetition: u32) -> CellSpec {
-    CellSpec {
-        lock: Subject::find(lock).expect("it is a lock"),
-        workload: Workload::Locktorture { long_hold: true },
-        threads: 16,
-        window_ns: 200_000,
-        scheduling: None,
-        repetition,
-        seed: 1,
-        purpose: Purpose::Throughput,
-        has_neighbours: false,
-    }
+const UNCONTENDED: Workload = Workload::Uncontended(UncontendedParams {});
+
+fn spec(lock: &str, repetition: u32) -> Trial {
+    let lock = Subject::find(lock).expect("it is a lock");
+    let workload = Workload::Locktorture(LocktortureParams::USUAL);
+    Trial { repetition, ..Trial::new(lock, workload, 16, 200_000, 1) }
 }
 
 #[test]
@@ -41,28 +38,28 @@ fn the_builtin_machine_runs_with_its_calibration_and_says_so() {
         }
         on => panic!("it is simulated: {on:?}"),
     };
-    let (placement, fitted) = told(Workload::Locktorture { long_hold: false });
+    let (placement, fitted) = told(Workload::Locktorture(LocktortureParams::USUAL));
     assert_eq!((&*placement, &fitted.hash), ("scheduler-5.6", &calibration.hash));
     assert!(fitted.parameters.contains_key("locktorture.inside_ns"), "{fitted}");
-    let (placement, fitted) = told(Workload::Uncontended);
+    let (placement, fitted) = told(UNCONTENDED);
     assert_eq!((&*placement, &fitted.hash), ("compact", &calibration.hash));
     assert!(fitted.parameters.keys().all(|key| !key.contains("locktorture")), "{fitted}");
 
     let bare = Machine::builtin("x5-4").expect("it is built in");
     let bare = SimulatedMachine::new(bare, None, Settings::default()).expect("it is valid");
-    let On::Simulated { placement, calibration: None, .. } = bare.on(Workload::Uncontended) else {
+    let On::Simulated { placement, calibration: None, .. } = bare.on(UNCONTENDED) else {
         panic!("nothing was fitted")
     };
     assert_eq!(placement.as_deref(), Some("compact"));
     let rate = |machine: &SimulatedMachine| {
-        machine.run_cell(&spec("qspinlock", 0)).expect("it runs").ops_per_s
+        machine.run_trial(&spec("qspinlock", 0)).expect("it runs").ops_per_s
     };
     assert!(rate(&machine) < rate(&bare), "software takes time");
 }
 
 #[test]
 fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that() {
-    let window = |settings: &[(Tunable, u64)], spec: CellSpec| {
+    let window = |settings: &[(Tunable, u64)], spec: Trial| {
         let settings = Settings { tunables: settings.to_vec(), ..Settings::default() };
         open(settings).fairness_window(&spec)
     };
@@ -89,7 +86,7 @@ fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that()
     }
     let cna = spec("cna", 0);
     assert_eq!(window(&[], cna).nodes, 4, "16 threads at random");
-    let compact = CellSpec { workload: Workload::Uncontended, ..cna };
+    let compact = Trial { workload: UNCONTENDED, ..cna };
     assert_eq!(window(&[], compact).nodes, 1, "16 threads on a socket");
     let set = |tunable, value| window(&[(tunable, value)], cna).threshold;
     assert_eq!(set(Tunable::numa_spinlock, NUMA_OFF), none);
@@ -99,7 +96,7 @@ fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that()
     assert_eq!(rwsem.threshold, ns(7));
     let kind = ScheduledKind::Guest { virtual_numa: false };
     let scheduling = Some(Scheduling { kind, start: StartState::Queued });
-    let guest = window(&[], CellSpec { scheduling, ..cna });
+    let guest = window(&[], Trial { scheduling, ..cna });
     assert_eq!((guest.threshold, guest.nodes), (none, 1), "a guest without NUMA");
 }
 
@@ -107,7 +104,7 @@ fn a_lock_says_itself_how_long_it_is_unfair_and_the_machine_who_waits_for_that()
 fn repetitions_differ_and_each_is_repeatable() {
     let machine = open(Settings::default());
     let ops =
-        |repetition| machine.run_cell(&spec("cna", repetition)).expect("it runs").per_thread_ops;
+        |repetition| machine.run_trial(&spec("cna", repetition)).expect("it runs").per_thread_ops;
     assert_eq!(ops(0), ops(0));
     assert_ne!(ops(0), ops(1));
 }
@@ -116,16 +113,10 @@ fn repetitions_differ_and_each_is_repeatable() {
 fn every_thread_gets_a_mutex_with_short_sections() {
     // Its waiters can hardly fall asleep: the word changes before they do.
     let machine = open(Settings::default());
-    let workload = Workload::Counter {
-        cs_load: 20,
-        think_load: 0,
-        readers: 0,
-        reader_order: ReaderOrder::default(),
-        is_empty: false,
-    };
+    let workload = Workload::counter(20, 0);
     for (lock, threads) in [("mutex", 2), ("mutex", 8), ("cna-mutex", 2)] {
-        let spec = CellSpec { workload, threads, window_ns: 10_000_000, ..spec(lock, 0) };
-        let ops = machine.run_cell(&spec).expect("it runs").per_thread_ops;
+        let spec = Trial { workload, threads, window_ns: 10_000_000, ..spec(lock, 0) };
+        let ops = machine.run_trial(&spec).expect("it runs").per_thread_ops;
         assert!(ops.iter().all(|&ops| ops > 100), "{lock}: {ops:?}");
     }
 }

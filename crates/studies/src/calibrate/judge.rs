@@ -1,11 +1,13 @@
 //! Simulating the fitted cells and comparing them with what was published.
 
 use super::cell::{FittedCell, rms_percent, rounded};
+use super::nothing_tried;
 use super::plan::{FitPlan, VariableOwner, workload_name};
 use super::search;
 use crate::published::Unpatched;
 use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
-use lockwright_measure::simulated::SimulatedError;
+use lockwright_measure::error::Error;
+use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_sim::machine::{Fit, Machine, Parameters};
 
 /// How far a number is moved to see what that does, in parts of its range.
@@ -45,14 +47,10 @@ impl Target {
 
 impl<'a> Judge<'a> {
     /// A judge of fits of `machine`.
-    pub fn new(
-        machine: &'a Machine,
-        plan: &'a FitPlan,
-        workers: usize,
-    ) -> Result<Self, SimulatedError> {
+    pub fn new(machine: &'a Machine, plan: &'a FitPlan, workers: usize) -> Result<Self, Error> {
         let tables = plan.tables().into_iter().map(Target::of).collect::<Option<Vec<_>>>();
         let tables = tables.filter(|tables| !tables.is_empty());
-        Ok(Self { machine, plan, tables: tables.ok_or(SimulatedError::NothingTried)?, workers })
+        Ok(Self { machine, plan, tables: tables.ok_or_else(nothing_tried)?, workers })
     }
 
     /// All cells with the numbers at a place.
@@ -60,7 +58,7 @@ impl<'a> Judge<'a> {
         &self,
         at: &[f64],
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<FittedCell>, SimulatedError> {
+    ) -> Result<Vec<FittedCell>, Error> {
         self.rows_with(&self.plan.parameters(at), depth)
     }
 
@@ -69,7 +67,7 @@ impl<'a> Judge<'a> {
         &self,
         parameters: &Parameters,
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<FittedCell>, SimulatedError> {
+    ) -> Result<Vec<FittedCell>, Error> {
         let mut simulated = self.simulate(&[(parameters.clone(), None)], depth)?;
         Ok(simulated.pop().into_iter().flatten().flatten().collect())
     }
@@ -80,14 +78,15 @@ impl<'a> Judge<'a> {
         &self,
         points: &[(Parameters, Option<Vec<usize>>)],
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<Vec<Vec<FittedCell>>>, SimulatedError> {
-        let machines = points.iter().map(|(parameters, _)| parameters.applied_to(self.machine));
+    ) -> Result<Vec<Vec<Vec<FittedCell>>>, Error> {
+        let fitted = |parameters| SimulatedMachine::fitted_with(self.machine, parameters);
+        let machines = points.iter().map(|(parameters, _)| fitted(parameters));
         let machines = machines.collect::<Result<Vec<_>, _>>()?;
         let depths: Vec<TableDepth> =
             self.tables.iter().map(|target| depth(target.table)).collect();
         let mut jobs = Vec::new();
         let mut of_job = Vec::new();
-        for (point, ((parameters, only), machine)) in points.iter().zip(&machines).enumerate() {
+        for (point, ((_, only), machine)) in points.iter().zip(&machines).enumerate() {
             for (at, target) in self.tables.iter().enumerate() {
                 if only.as_ref().is_some_and(|only| !only.contains(&at)) {
                     continue;
@@ -96,7 +95,6 @@ impl<'a> Judge<'a> {
                 jobs.push(TableJob {
                     table: target.table,
                     machine,
-                    parameters,
                     depth: &depths[at],
                     rows: target.table.fitted_rows,
                     locks: &target.locks,
@@ -118,7 +116,7 @@ impl<'a> Judge<'a> {
         &self,
         at: &[f64],
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<f64>, SimulatedError> {
+    ) -> Result<Vec<f64>, Error> {
         Ok(self.rows(at, depth)?.iter().map(FittedCell::weighted_error).collect())
     }
 
@@ -127,7 +125,7 @@ impl<'a> Judge<'a> {
         &self,
         at: &[f64],
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<search::Slopes, SimulatedError> {
+    ) -> Result<search::Slopes, Error> {
         let step = |x: f64| if x + STEP <= 1.0 { STEP } else { -STEP };
         let together = self.moved_together();
         let mut points = vec![(self.plan.parameters(at), None)];
@@ -139,7 +137,7 @@ impl<'a> Judge<'a> {
             points.push((self.plan.parameters(&there), owners));
         }
         let simulated = self.simulate(&points, depth)?;
-        let (here, there) = simulated.split_first().ok_or(SimulatedError::NothingTried)?;
+        let (here, there) = simulated.split_first().ok_or_else(nothing_tried)?;
         let errors: Vec<f64> = here.iter().flatten().map(FittedCell::weighted_error).collect();
         let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
         for (rows, moved) in there.iter().zip(&together) {

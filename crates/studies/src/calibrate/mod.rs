@@ -23,7 +23,7 @@ pub use plan::{FitEffort, FitPlan};
 use crate::tables::{SimulatedTable, TableDepth};
 use cell::{rounded, weighted_rms_percent};
 use judge::Judge;
-use lockwright_measure::simulated::SimulatedError;
+use lockwright_measure::error::Error;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
 use search::{Model, Slopes};
 
@@ -38,6 +38,10 @@ pub struct Calibrated {
     pub spread: Vec<(String, f64, f64)>,
     /// How many sets of numbers were simulated.
     pub evaluations: usize,
+}
+
+fn nothing_tried() -> Error {
+    Error::usage("a calibration needs at least one evaluation")
 }
 
 /// How far a fit is.
@@ -62,7 +66,7 @@ pub fn calibrate(
     effort: &FitEffort,
     workers: usize,
     progress: &mut dyn FnMut(FitStep),
-) -> Result<Calibrated, SimulatedError> {
+) -> Result<Calibrated, Error> {
     let judge = Judge::new(machine, plan, workers)?;
     // Each is looked at when it was found, and judged.
     let finalists = effort.descents.min(effort.places) + 2 * plan.hardware.len();
@@ -85,7 +89,7 @@ pub fn calibrate(
         fits.retain(|fit| fit.value <= least + effort.tolerance_percent);
     }
     let places: Vec<&[f64]> = fits.iter().map(|fit| &fit.at[..]).collect();
-    let centre = search::centre(&places).ok_or(SimulatedError::NothingTried)?;
+    let centre = search::centre(&places).ok_or_else(nothing_tried)?;
     let centre = search.look("judging the centre".into(), centre, effort.judged)?;
     let at = if fits.iter().all(|fit| fit.value < centre.value) { fits.len() } else { 0 };
     fits.insert(at, centre);
@@ -125,7 +129,7 @@ impl Search<'_, '_> {
         what: String,
         at: Vec<f64>,
         depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Tried, SimulatedError> {
+    ) -> Result<Tried, Error> {
         let rows = self.judge.rows(&at, depth)?;
         self.evaluations += 1;
         let value = weighted_rms_percent(&rows);
@@ -136,7 +140,7 @@ impl Search<'_, '_> {
     }
 
     /// The ends of descents from the best places.
-    fn descend_from_best_places(&mut self) -> Result<Vec<Named>, SimulatedError> {
+    fn descend_from_best_places(&mut self) -> Result<Vec<Named>, Error> {
         let dimensions = self.judge.plan.variables().len();
         let mut places = Vec::new();
         for index in 0..self.effort.places {
@@ -156,7 +160,7 @@ impl Search<'_, '_> {
         what: String,
         start: &[f64],
         fixed: Option<usize>,
-    ) -> Result<Named, SimulatedError> {
+    ) -> Result<Named, Error> {
         // A profile begins next to a bottom.
         let steps = if fixed.is_some() { self.effort.steps.min(2) } else { self.effort.steps };
         let at = search::descend(self, start, steps, fixed)?;
@@ -165,7 +169,7 @@ impl Search<'_, '_> {
     }
 
     /// Fits with a number of the hardware that is another one.
-    fn profiles(&mut self, finalists: &[Named]) -> Result<Vec<Named>, SimulatedError> {
+    fn profiles(&mut self, finalists: &[Named]) -> Result<Vec<Named>, Error> {
         /// How far away, in parts of the range.
         const AWAY: f64 = 0.2;
         let Some((_, best)) = finalists.first().cloned() else { return Ok(Vec::new()) };
@@ -187,13 +191,13 @@ impl Search<'_, '_> {
 }
 
 impl Model for Search<'_, '_> {
-    type Error = SimulatedError;
+    type Error = Error;
 
-    fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, SimulatedError> {
+    fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Error> {
         self.evaluations += 1;
         self.judge.errors(at, self.effort.search)
     }
-    fn slopes(&mut self, at: &[f64]) -> Result<Slopes, SimulatedError> {
+    fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Error> {
         self.evaluations += 1 + at.len();
         self.judge.slopes(at, self.effort.search)
     }
@@ -206,9 +210,9 @@ fn conclude(
     fits: &[Tried],
     effort: &FitEffort,
     evaluations: usize,
-) -> Result<Calibrated, SimulatedError> {
+) -> Result<Calibrated, Error> {
     let Some((chosen, others)) = fits.split_first() else {
-        return Err(SimulatedError::NothingTried);
+        return Err(nothing_tried());
     };
     let plan = judge.plan;
     let rows = chosen.rows.clone();

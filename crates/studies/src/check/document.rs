@@ -3,9 +3,10 @@
 use super::described;
 use super::judge::{CLEAR, CheckEntry, LockOrder, Wrong, median_error};
 use super::plan::{CheckCell, LOADS};
-use lockwright_measure::cell::{LabMachine, On, Workload};
 use lockwright_measure::native::NativeMachine;
 use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::trial::{LabMachine, On};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{
     Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
 };

@@ -6,12 +6,13 @@ mod plan;
 
 use document::{CheckDocument, JudgedCell};
 use judge::CheckEntry;
-use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::{ForeignLoad, NativeMachine};
+use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, Trial};
 use lockwright_sheets::{Outputs, Progress, foreign_load, plural};
 use plan::CheckCell;
 pub use plan::{CheckPlan, THREADS};
@@ -68,7 +69,7 @@ fn measure(
             for turn in 0..count {
                 let (lock, seen) = &mut locks[(turn + repetition as usize) % count];
                 let spec = plan.native(cell, *lock, repetition);
-                seen.push(result(&spec, machine.run_cell(&spec))?.ops_per_s);
+                seen.push(result(&spec, machine.run_trial(&spec))?.ops_per_s);
                 progress.advance(1);
             }
         }
@@ -92,15 +93,15 @@ fn simulate(
 }
 
 /// What came out of a cell that was not interrupted and did not fail.
-fn result(spec: &CellSpec, result: Result<Measurement, CellError>) -> Result<Measurement, Error> {
+fn result(spec: &Trial, result: Result<TrialRecord, TrialError>) -> Result<TrialRecord, Error> {
     let lock = spec.lock.name();
     match result {
         Ok(measured) if measured.held() => Ok(measured),
         Ok(_) => Err(Error::Measurement(format!("`{lock}` does not exclude"))),
-        Err(CellError::Interrupted) => {
+        Err(TrialError::Interrupted) => {
             Err(Error::Measurement("interrupted before there was a result".into()))
         }
-        Err(CellError::Failed(how)) => {
+        Err(TrialError::Failed(how)) => {
             Err(Error::Measurement(format!("`{lock}` with {} threads: {how}", spec.threads)))
         }
     }

@@ -1,10 +1,11 @@
 //! Which cells are compared, and for how long.
 
-use lockwright_measure::cell::{CellSpec, LabMachine, Purpose, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::stalls_if_oversubscribed;
 use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_measure::subject::{Asked, Selection, Subject, SubjectOrigin};
+use lockwright_measure::trial::{LabMachine, Trial};
+use lockwright_measure::workload::Workload;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 use serde::Serialize;
 
@@ -96,13 +97,13 @@ impl CheckPlan {
         cell.threads > self.cpus
     }
     /// A native repetition.
-    pub fn native(&self, cell: CheckCell, lock: Subject, repetition: u32) -> CellSpec {
+    pub fn native(&self, cell: CheckCell, lock: Subject, repetition: u32) -> Trial {
         let window_ns =
             if self.is_oversubscribed(cell) { OVERSUBSCRIBED_WINDOW_NS } else { WINDOW_NS };
         self.spec(cell, lock, repetition, None, window_ns)
     }
     /// The simulated repetitions of a cell, lock by lock.
-    pub fn simulated(&self, cell: CheckCell) -> Vec<CellSpec> {
+    pub fn simulated(&self, cell: CheckCell) -> Vec<Trial> {
         // Native threads have run for different times when they are measured.
         let scheduling = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
         let (scheduling, window_ns) = match self.is_oversubscribed(cell) {
@@ -120,17 +121,9 @@ impl CheckPlan {
         repetition: u32,
         scheduling: Option<Scheduling>,
         window_ns: u64,
-    ) -> CellSpec {
-        CellSpec {
-            lock,
-            workload: Workload::counter(cs_load, think_load),
-            threads,
-            scheduling,
-            window_ns,
-            repetition,
-            seed: self.seed,
-            purpose: Purpose::Throughput,
-            has_neighbours: false,
-        }
+    ) -> Trial {
+        let workload = Workload::counter(cs_load, think_load);
+        let trial = Trial::new(lock, workload, threads, window_ns, self.seed);
+        Trial { scheduling, repetition, ..trial }
     }
 }

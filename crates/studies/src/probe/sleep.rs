@@ -1,10 +1,10 @@
 //! What it costs to sleep, to wake, and to interrupt the others.
 
 use super::pair::{alone, together};
-use lockwright_measure::native::affinity::stay_on;
 use lockwright_core::hardware::HardwareU32;
 use lockwright_core::native::Native;
 use lockwright_core::platform::{Barriers, Clock, Sleeping, Zeroed};
+use lockwright_measure::native::affinity::stay_on;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

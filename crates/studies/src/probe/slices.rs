@@ -2,10 +2,10 @@
 
 use super::pair::{alone, together};
 use super::sleep::{Woken, busy, wake};
-use lockwright_measure::native::affinity::{put, stay_on, this_thread};
-use lockwright_measure::random::SplitMix;
 use lockwright_core::native::Native;
 use lockwright_core::platform::Clock;
+use lockwright_measure::native::affinity::{put, stay_on, this_thread};
+use lockwright_measure::random::SplitMix;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -7,15 +7,14 @@ use crate::published::{Published, Standing};
 use crate::tables::{self, Runs, SimulatedTable, TableDepth, TableJob};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
-use lockwright_measure::simulated::{Fitted, ResidualOf, SimulatedError};
+use lockwright_measure::simulated::{Fitted, ResidualOf, SimulatedMachine};
 use lockwright_sheets::Progress;
 use lockwright_sim::machine::{Calibration, Machine, Parameters};
 use std::collections::BTreeMap;
 
 /// A set of fitted numbers, applied.
 struct Fit {
-    machine: Machine,
-    parameters: Parameters,
+    machine: SimulatedMachine,
     depth: &'static TableDepth,
 }
 
@@ -24,9 +23,8 @@ impl Fit {
         machine: &Machine,
         parameters: &Parameters,
         depth: &'static TableDepth,
-    ) -> Result<Self, SimulatedError> {
-        let machine = parameters.applied_to(machine)?;
-        Ok(Self { machine, parameters: parameters.clone(), depth })
+    ) -> Result<Self, Error> {
+        Ok(Self { machine: SimulatedMachine::fitted_with(machine, parameters)?, depth })
     }
 }
 
@@ -37,16 +35,13 @@ pub fn simulate(
     seed: u64,
     progress: Progress,
 ) -> Result<TableDocument, Error> {
-    let broken = |error: SimulatedError| Error::Measurement(error.to_string());
     let machine = Machine::builtin(table.machine)
         .ok_or_else(|| Error::Machine(format!("there is no machine `{}`", table.machine)))?;
     let calibration = Calibration::builtin(table.machine);
     if let Some(calibration) = &calibration {
-        let stale =
-            |error: lockwright_sim::machine::MachineError| Error::Machine(error.to_string());
-        calibration.check_for(&machine).map_err(stale)?;
+        calibration.check_for(&machine)?;
     }
-    let fits = fits(&machine, calibration.as_ref(), table, effort).map_err(broken)?;
+    let fits = fits(&machine, calibration.as_ref(), table, effort)?;
     let published = Published::named(table.name);
     let mut document = TableDocument::new(
         table,
@@ -61,7 +56,7 @@ pub fn simulate(
             at + 1,
             table.rows.len()
         ));
-        let cells = row(table, of, &fits, seed, published.as_ref()).map_err(broken)?;
+        let cells = row(table, of, &fits, seed, published.as_ref())?;
         progress.advance(1);
         if interrupt::is_requested() {
             break;
@@ -90,7 +85,7 @@ fn fits(
     calibration: Option<&Calibration>,
     table: &'static SimulatedTable,
     effort: ReproduceEffort,
-) -> Result<Vec<Fit>, SimulatedError> {
+) -> Result<Vec<Fit>, Error> {
     let Some(calibration) = calibration else {
         return Ok(vec![Fit::of(machine, &Parameters::default(), effort.depth(table))?]);
     };
@@ -102,7 +97,7 @@ fn fits(
 
 /// What was fitted, with the residual of this table if it took part, else of those with its workload.
 fn fitted(calibration: &Calibration, table: &SimulatedTable, chosen: &Fit) -> Option<Fitted> {
-    let workload = (table.workload)(&chosen.parameters, chosen.depth, &table.rows[0]);
+    let workload = (table.workload)(chosen.machine.parameters(), chosen.depth, &table.rows[0]);
     let fitted = Fitted::of(calibration, workload)?;
     let squares = |is_its: &dyn Fn(&lockwright_sim::machine::Fit) -> bool| -> Vec<f64> {
         let fits = calibration.fits.iter().filter(|fit| is_its(fit));
@@ -130,14 +125,13 @@ fn row(
     fits: &[Fit],
     seed: u64,
     published: Option<&Published>,
-) -> Result<BTreeMap<&'static str, TableCell>, SimulatedError> {
+) -> Result<BTreeMap<&'static str, TableCell>, Error> {
     let (rows, locks) = ([*row], table.locks());
     let jobs: Vec<TableJob<'_>> = fits
         .iter()
-        .map(|Fit { machine, parameters, depth }| TableJob {
+        .map(|Fit { machine, depth }| TableJob {
             table,
             machine,
-            parameters,
             depth,
             rows: &rows,
             locks: &locks,

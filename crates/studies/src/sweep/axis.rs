@@ -2,41 +2,19 @@
 
 use crate::sweep::reader::TomlItem;
 use lockwright_measure::error::Error;
-use std::fmt;
+use lockwright_measure::workload::Value;
 
-/// A value of a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AxisValue {
-    /// A word.
-    Text(String),
-    /// A number.
-    Number(f64),
-    /// Yes or no.
-    Truth(bool),
-}
-
-impl fmt::Display for AxisValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.write_str(text),
-            Self::Number(number) => number.fmt(f),
-            Self::Truth(truth) => truth.fmt(f),
-        }
-    }
-}
-
-impl AxisValue {
-    fn read(entry: TomlItem<'_>) -> Option<Self> {
-        let text = entry.text().map(|text| Self::Text(text.trim().into()));
-        text.or_else(|| entry.number().map(Self::Number)).or_else(|| entry.truth().map(Self::Truth))
-    }
+/// The value that is written in an entry; `None` if it is not a single one.
+fn value(entry: TomlItem<'_>) -> Option<Value> {
+    let text = entry.text().map(|text| Value::Text(text.trim().into()));
+    text.or_else(|| entry.number().map(Value::Number)).or_else(|| entry.truth().map(Value::Truth))
 }
 
 /// All values of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AxisValues {
     /// One after the other.
-    Listed(Vec<AxisValue>),
+    Listed(Vec<Value>),
     /// Numbers between two, drawn.
     Drawn(Range),
 }
@@ -57,12 +35,12 @@ const HOW: &str = "must be a value, a list, or a range such as { from = 60, to =
 impl AxisValues {
     /// All values of `entry`, which are whole numbers if `is_whole`.
     pub(crate) fn read(entry: TomlItem<'_>, is_whole: bool) -> Result<Self, Error> {
-        if let Some(value) = AxisValue::read(entry) {
-            return Ok(Self::Listed(vec![value]));
+        if let Some(one) = value(entry) {
+            return Ok(Self::Listed(vec![one]));
         }
         if let Some(list) = entry.list() {
-            let value = |item: TomlItem<'_>| AxisValue::read(item).ok_or_else(|| item.refuse(HOW));
-            let values = list.map(value).collect::<Result<Vec<_>, _>>()?;
+            let read = |item: TomlItem<'_>| value(item).ok_or_else(|| item.refuse(HOW));
+            let values = list.map(read).collect::<Result<Vec<_>, _>>()?;
             return match values.is_empty() {
                 true => Err(entry.refuse("needs a value in its list")),
                 false => Ok(Self::Listed(values)),

@@ -1,6 +1,6 @@
 //! What trials cost, before they run.
 
-use crate::sweep::trial::Trial;
+use crate::sweep::trial::SweptTrial;
 use crate::sweep::trials::Trials;
 
 /// Simulated events in a microsecond of simulated time, roughly: counters with 2 to 384 threads on a simulated EPYC
@@ -32,11 +32,11 @@ const LINE_BYTES: u64 = 900;
 const TRIAL_BYTES: u64 = 400;
 const PROCESS_BYTES: u64 = 50_000_000;
 
-impl Trial {
+impl SweptTrial {
     /// What it costs, in simulated events: a formula, which every computer computes alike.
     pub(crate) fn cost(&self) -> u64 {
-        let us = self.warmup_us + self.window_us;
-        us * EVENTS_PER_US + EVENTS_OF_THREAD * u64::from(self.threads)
+        let us = (self.trial.warmup_ns.unwrap_or(0) + self.trial.window_ns) / 1_000;
+        us * EVENTS_PER_US + EVENTS_OF_THREAD * self.trial.threads as u64
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A [`Question`] names machines, locks, workloads and numbers of threads, each as one value, a list or a range. Its
 //! [`Trials`] are all combinations of the lists, each with all points that are drawn from the ranges. Everything that
-//! decides the result of a [`Trial`] is digested into its key. A part of the trials is what one process does; which
-//! trials it has follows from the question alone. [`run()`] appends a line for each trial to a file of the part. It
-//! runs nothing that is there. [`merge()`] sorts such files into one, which does not depend on how the trials
+//! decides the result of a [`SweptTrial`] is digested into its key. A part of the trials is what one process does;
+//! which trials it has follows from the question alone. [`run()`] appends a line for each trial to a file of the part.
+//! It runs nothing that is there. [`merge()`] sorts such files into one, which does not depend on how the trials
 //! were divided.
 
 mod axis;
@@ -25,7 +25,6 @@ mod table;
 mod tests;
 mod trial;
 mod trials;
-mod workload;
 
 pub use estimate::SweepCost;
 pub use key::CODE;
@@ -36,5 +35,5 @@ pub use report::{GainReport, LinesReport, Sensitivity, map, page};
 pub use run::{Ran, run};
 pub use store::Store;
 pub use table::to_csv;
-pub use trial::Trial;
+pub use trial::SweptTrial;
 pub use trials::Trials;

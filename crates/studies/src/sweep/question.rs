@@ -1,15 +1,15 @@
 //! A question: what is in its file.
 
-use crate::sweep::axis::{AxisValue, AxisValues};
+use crate::sweep::axis::AxisValues;
 use crate::sweep::reader::{Source, TomlItem, TomlSection};
 use crate::sweep::sample::Sampling;
 use crate::sweep::trial::SCHEDULINGS;
-use crate::sweep::workload::{SweptWorkload, WORKLOADS};
 use lockwright_catalog::registry::{self, LOCKS, LockRow};
-use lockwright_measure::cell::Settings;
+use lockwright_core::tunables::Tunable;
 use lockwright_measure::error::Error;
 use lockwright_measure::simulated::SimulatedMachine;
-use lockwright_core::tunables::Tunable;
+use lockwright_measure::trial::Settings;
+use lockwright_measure::workload::{Value, Workload};
 use lockwright_sim::machine::{Machine, ThreadPlacement, read_text};
 use lockwright_sim::{Scheduling, StartState};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub struct Question {
 /// A value, or a range of which each point has a number.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
-    Fixed(AxisValue),
+    Fixed(Value),
     Drawn { dimension: usize, range: crate::sweep::axis::Range },
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct MachineChoice {
 
 #[derive(Debug)]
 pub(crate) struct WorkloadChoice {
-    pub(crate) workload: &'static SweptWorkload,
+    pub(crate) workload: Workload,
     pub(crate) given: Settled,
 }
 
@@ -149,6 +149,16 @@ impl Question {
     }
 }
 
+/// The workloads that a question may have: those that simulated machines run, but for the tasks of a kernel and what
+/// needs a number of threads of its own.
+pub(crate) fn swept() -> impl Iterator<Item = Workload> + Clone {
+    let is_swept = |workload: &Workload| {
+        let is_simulated = workload.runs_here_only().is_none();
+        is_simulated && !workload.is_in_kernel() && workload.threads().is_none()
+    };
+    Workload::ALL.iter().copied().filter(is_swept)
+}
+
 /// `[key]`, or each `[[key]]`.
 fn sections<'a>(root: &TomlSection<'a>, key: &'a str) -> Result<Vec<TomlSection<'a>>, Error> {
     let entry = root.get(key)?;
@@ -191,9 +201,9 @@ pub(crate) fn combined(axes: &[(String, Vec<Slot>)]) -> Vec<Settled> {
 
 /// The names in a list, or the one name.
 fn names(entry: TomlItem<'_>) -> Result<Vec<String>, Error> {
-    let texts = |values: Vec<AxisValue>| {
+    let texts = |values: Vec<Value>| {
         let text = |value| match value {
-            AxisValue::Text(text) => Some(text),
+            Value::Text(text) => Some(text),
             _ => None,
         };
         values.into_iter().map(text).collect::<Option<Vec<_>>>()
@@ -262,7 +272,7 @@ impl Ranges {
     ) -> Result<Vec<Slot>, Error> {
         let slots = self.slots(entry, within, is_whole)?;
         for value in slots.iter().flat_map(Slot::ends) {
-            let AxisValue::Number(number) = value else {
+            let Value::Number(number) = value else {
                 return Err(entry.refuse("must be a number, a list of numbers, or a range"));
             };
             check(entry.key, number).map_err(|why| entry.refuse(&why))?;
@@ -356,8 +366,9 @@ impl Ranges {
         let name = section.get("name")?;
         let mut workloads = Vec::new();
         for named in names(name)? {
-            workloads.push(SweptWorkload::find(&named).ok_or_else(|| {
-                let known = WORKLOADS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+            let found = swept().find(|workload| workload.name() == named);
+            workloads.push(found.ok_or_else(|| {
+                let known = swept().map(|known| known.name()).collect::<Vec<_>>().join(", ");
                 name.refuse(&format!("must be one of {known}, not {named}"))
             })?);
         }
@@ -366,16 +377,17 @@ impl Ranges {
             let slots = self.slots(entry, "parameters.", true)?;
             let mut is_known = false;
             for workload in &workloads {
-                for value in slots.iter().flat_map(Slot::ends) {
-                    if let Some(checked) = workload.check(entry.key, &value) {
-                        is_known = true;
-                        checked.map_err(|why| entry.refuse(&why))?;
-                    }
+                let Some(param) = workload.table().iter().find(|it| it.name == entry.key) else {
+                    continue;
+                };
+                is_known = true;
+                if !slots.iter().flat_map(Slot::ends).all(|value| param.allows(&value)) {
+                    return Err(entry.refuse(&format!("must be {}", param.must_be())));
                 }
             }
             if !is_known {
                 let known: Vec<_> =
-                    workloads.iter().flat_map(|it| it.params).map(|(key, _)| *key).collect();
+                    workloads.iter().flat_map(|it| it.table()).map(|param| param.name).collect();
                 let known = if known.is_empty() { "none".into() } else { known.join(", ") };
                 return Err(
                     entry.refuse(&format!("is no parameter of the workload; it has {known}"))
@@ -385,7 +397,7 @@ impl Ranges {
         }
         let settings = combined(&axes);
         let choices = workloads.iter().flat_map(|&workload| {
-            let own = |(key, _): &&(String, Slot)| workload.params.iter().any(|(it, _)| it == key);
+            let own = move |(key, _): &&(String, Slot)| workload.get(key).is_some();
             settings.iter().map(move |settled| WorkloadChoice {
                 workload,
                 given: settled.iter().filter(own).cloned().collect(),
@@ -469,20 +481,20 @@ impl Ranges {
 
 impl Slot {
     /// The values that have to make sense: the value, or the ends of the range.
-    fn ends(&self) -> Vec<AxisValue> {
+    fn ends(&self) -> Vec<Value> {
         match self {
             Self::Fixed(value) => vec![value.clone()],
-            Self::Drawn { range, .. } => range.ends().map(AxisValue::Number).to_vec(),
+            Self::Drawn { range, .. } => range.ends().map(Value::Number).to_vec(),
         }
     }
 
     /// The value at a point.
-    pub(crate) fn at(&self, point: usize, drawn: &[Vec<f64>]) -> AxisValue {
+    pub(crate) fn at(&self, point: usize, drawn: &[Vec<f64>]) -> Value {
         match self {
             Self::Fixed(value) => value.clone(),
             Self::Drawn { dimension, range } => {
                 let share = drawn.get(*dimension).and_then(|column| column.get(point));
-                AxisValue::Number(range.at(share.copied().unwrap_or(0.0)))
+                Value::Number(range.at(share.copied().unwrap_or(0.0)))
             }
         }
     }
@@ -491,15 +503,15 @@ impl Slot {
 impl ThreadsChoice {
     fn of(slot: Slot) -> Option<Self> {
         const MOST: f64 = 65_535.0;
-        if let Slot::Fixed(AxisValue::Text(text)) = &slot {
+        if let Slot::Fixed(Value::Text(text)) = &slot {
             let percent = match text.as_str() {
                 "all" => Some(100),
                 text => text.strip_suffix('%')?.trim().parse().ok(),
             };
             return percent.filter(|percent| (1..=10_000).contains(percent)).map(Self::Percent);
         }
-        let is_count = |value: AxisValue| match value {
-            AxisValue::Number(number) => number.fract() == 0.0 && (1.0..=MOST).contains(&number),
+        let is_count = |value: Value| match value {
+            Value::Number(number) => number.fract() == 0.0 && (1.0..=MOST).contains(&number),
             _ => false,
         };
         slot.ends().into_iter().all(is_count).then_some(Self::Count(slot))

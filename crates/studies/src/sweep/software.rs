@@ -1,9 +1,9 @@
 //! What the software of workloads takes on a machine, as a question sets it.
 
-use crate::sweep::question::{Ranges, Settled, combined};
+use crate::sweep::question::{Ranges, Settled, combined, swept};
 use crate::sweep::reader::TomlSection;
-use crate::sweep::workload::{TIME_MAX_NS, WORKLOADS};
 use lockwright_measure::error::Error;
+use lockwright_measure::workload::params::TIME_MAX_NS;
 
 impl Ranges {
     /// The keys of each `[machine.software.WORKLOAD]`; `run` are the workloads of the question.
@@ -19,16 +19,16 @@ impl Ranges {
         })?;
         let mut axes = Vec::new();
         for entry in software.entries() {
-            let with_parts = || WORKLOADS.iter().filter(|it| !it.software_parts().is_empty());
-            let workload = with_parts().find(|it| it.name == entry.key).ok_or_else(|| {
-                let known = with_parts().map(|it| it.name).collect::<Vec<_>>().join(", ");
+            let with_parts = || swept().filter(|it| !it.software_parts().is_empty());
+            let workload = with_parts().find(|it| it.name() == entry.key).ok_or_else(|| {
+                let known = with_parts().map(|it| it.name()).collect::<Vec<_>>().join(", ");
                 entry.refuse(&format!("has no software whose time can be set; these have: {known}"))
             })?;
-            if !run.iter().any(|it| it == workload.name) {
+            if !run.iter().any(|it| it == workload.name()) {
                 return Err(entry.refuse("is not a workload of this question: leave it out"));
             }
             let section = entry.section().ok_or_else(|| {
-                let name = workload.name;
+                let name = workload.name();
                 entry.refuse(&format!("must be a section: write [machine.software.{name}]"))
             })?;
             let parts = workload.software_parts();
@@ -42,8 +42,8 @@ impl Ranges {
                 }
             };
             for part in section.entries() {
-                let name = format!("{}.{}", workload.name, part.key);
-                let within = format!("software.{}.", workload.name);
+                let name = format!("{}.{}", workload.name(), part.key);
+                let within = format!("software.{}.", workload.name());
                 axes.push((name, self.numbers(part, &within, false, &check)?));
             }
         }

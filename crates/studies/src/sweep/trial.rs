@@ -1,35 +1,29 @@
 //! One trial: everything that decides its result, and its key.
 
-use crate::sweep::axis::AxisValue;
 use crate::sweep::key::{CODE, Sha};
-use crate::sweep::workload::{Given, STUTTER, SweptWorkload};
-use lockwright_catalog::registry::LockRow;
-use lockwright_measure::cell::{Purpose, Workload};
-use lockwright_measure::simulated::{Cell, Outcome, SimulatedError, SimulatedMachine};
-use lockwright_core::tunables::Tunable;
-use lockwright_sim::machine::ThreadPlacement;
-use lockwright_sim::{ScheduledKind, Scheduling};
+use lockwright_measure::record::{TrialError, TrialRecord};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::trial::{LabMachine, Trial};
+use lockwright_measure::workload::Value;
+use lockwright_sim::ScheduledKind;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What a section gives, by key.
+pub(crate) type Given = BTreeMap<String, Value>;
 
 /// One run of one lock, simulated.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct SweptTrial {
     /// Which of the points that were drawn.
     pub(crate) point: usize,
     /// The machine with its numbers, which trials share.
     pub(crate) machine: Arc<TriedMachine>,
-    pub(crate) placement: ThreadPlacement,
-    pub(crate) lock: &'static LockRow,
-    pub(crate) tunables: Vec<(Tunable, u64)>,
-    pub(crate) workload: &'static SweptWorkload,
+    /// The parameters of the workload that the question gives.
     pub(crate) given: Arc<Given>,
-    pub(crate) threads: u32,
-    pub(crate) scheduling: Option<Scheduling>,
-    pub(crate) warmup_us: u64,
-    pub(crate) window_us: u64,
-    pub(crate) seed: u64,
+    pub(crate) trial: Trial,
 }
 
 /// A machine of a question, with the numbers that the question sets.
@@ -70,17 +64,17 @@ impl TriedMachine {
 struct Described<'a> {
     machine: &'a str,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    set: Map<String, Value>,
+    set: Map<String, serde_json::Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    software: Map<String, Value>,
+    software: Map<String, serde_json::Value>,
     placement: &'static str,
     lock: &'static str,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    tunables: Map<String, Value>,
+    tunables: Map<String, serde_json::Value>,
     workload: &'static str,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    parameters: Map<String, Value>,
-    threads: u32,
+    parameters: Map<String, serde_json::Value>,
+    threads: usize,
     scheduling: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<&'static str>,
@@ -107,7 +101,7 @@ struct Measured {
     #[serde(skip_serializing_if = "Option::is_none")]
     fairness_factor: Option<f64>,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    events: Map<String, Value>,
+    events: Map<String, serde_json::Value>,
     simulated_events: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
@@ -121,20 +115,9 @@ pub(crate) const SCHEDULINGS: [(&str, Option<ScheduledKind>); 4] = [
     ("guest-with-nodes", Some(ScheduledKind::Guest { virtual_numa: true })),
 ];
 
-fn value(value: &AxisValue) -> Value {
-    match value {
-        AxisValue::Text(text) => text.as_str().into(),
-        AxisValue::Number(number) => number_value(*number),
-        AxisValue::Truth(truth) => (*truth).into(),
-    }
-}
-
-/// A whole number without a point.
-fn number_value(number: f64) -> Value {
-    match number.fract() == 0.0 && number.abs() < 9e15 {
-        true => (number as i64).into(),
-        false => number.into(),
-    }
+/// In a document.
+fn json(value: &Value) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 /// The share of the half of the threads that did most: 0.5 is fair.
@@ -146,32 +129,31 @@ fn fairness_factor(ops: &[u64]) -> f64 {
     upper as f64 / all.max(1) as f64
 }
 
-impl Trial {
+impl SweptTrial {
     fn described(&self) -> Described<'_> {
         let all = |numbers: &[(String, f64)]| {
-            numbers.iter().map(|(key, number)| (key.clone(), number_value(*number))).collect()
+            numbers.iter().map(|(key, it)| (key.clone(), json(&Value::Number(*it)))).collect()
         };
-        let kind = self.scheduling.map(|scheduling| scheduling.kind);
-        let scheduling = SCHEDULINGS.iter().find(|(_, named)| *named == kind);
+        let Trial { lock, workload, threads, scheduling, placement, window_ns, seed, .. } =
+            self.trial;
+        let kind = scheduling.map(|scheduling| scheduling.kind);
+        let scheduled = SCHEDULINGS.iter().find(|(_, named)| *named == kind);
+        let tunables = self.trial.tunables.set();
         Described {
             machine: &self.machine.name,
             set: all(&self.machine.numbers),
             software: all(&self.machine.software),
-            placement: self.placement.name(),
-            lock: self.lock.name,
-            tunables: self
-                .tunables
-                .iter()
-                .map(|&(tunable, number)| (tunable.name().into(), number.into()))
-                .collect(),
-            workload: self.workload.name,
-            parameters: self.given.iter().map(|(key, it)| (key.clone(), value(it))).collect(),
-            threads: self.threads,
-            scheduling: scheduling.map_or("", |(name, _)| name),
-            start: self.scheduling.map(|scheduling| scheduling.start.name()),
-            warmup_us: self.warmup_us,
-            window_us: self.window_us,
-            seed: self.seed,
+            placement: placement.map_or("", |placement| placement.name()),
+            lock: lock.name(),
+            tunables: tunables.map(|(it, number)| (it.name().into(), number.into())).collect(),
+            workload: workload.name(),
+            parameters: self.given.iter().map(|(key, it)| (key.clone(), json(it))).collect(),
+            threads,
+            scheduling: scheduled.map_or("", |(name, _)| name),
+            start: scheduling.map(|scheduling| scheduling.start.name()),
+            warmup_us: self.trial.warmup_ns.unwrap_or(0) / 1_000,
+            window_us: window_ns / 1_000,
+            seed,
         }
     }
 
@@ -183,40 +165,19 @@ impl Trial {
     /// What digests everything that decides its result: the code, the machine and its calibration, the lock, the
     /// workload, the seed.
     pub fn key(&self) -> String {
-        let Self { machine, workload, given, .. } = self;
+        let Self { machine, trial, .. } = self;
         let decides =
-            format!("{CODE} {} {:?} {}", machine.digest, workload.with(given), self.description());
+            format!("{CODE} {} {:?} {}", machine.digest, trial.workload, self.description());
         Sha::of(&decides).hex(32)
     }
 
-    pub(crate) fn workload(&self) -> Workload {
-        self.workload.with(&self.given)
-    }
-
     /// Runs it on the calling thread.
-    pub(crate) fn run(&self) -> Result<Outcome, SimulatedError> {
-        let simulated = &self.machine.simulated;
-        let cell = Cell {
-            machine: simulated.machine(),
-            parameters: simulated.parameters(),
-            lock: self.lock,
-            workload: self.workload(),
-            threads: self.threads,
-            has_siblings: true,
-            placement: self.placement,
-            scheduling: self.scheduling,
-            seed: self.seed,
-            stutter_ns: self.workload.whole(&self.given, STUTTER),
-            warmup_ns: self.warmup_us * 1_000,
-            window_ns: self.window_us * 1_000,
-            tunables: &self.tunables,
-            purpose: Purpose::Throughput,
-        };
-        cell.run()
+    pub(crate) fn run(&self) -> Result<TrialRecord, TrialError> {
+        self.machine.simulated.run_trial(&self.trial)
     }
 
     /// The line of its result, with its key and the code that made it.
-    pub(crate) fn line(&self, key: &str, result: &Result<Outcome, SimulatedError>) -> String {
+    pub(crate) fn line(&self, key: &str, result: &Result<TrialRecord, TrialError>) -> String {
         let measured = match result {
             Err(error) => Measured { failed: Some(error.to_string()), ..Measured::default() },
             Ok(outcome) => Measured {
@@ -233,7 +194,7 @@ impl Trial {
                     .map(|(event, count)| (event.into(), count.into()))
                     .collect(),
                 simulated_events: outcome.simulated_events,
-                digest: Some(outcome.digest.to_string()),
+                digest: outcome.digest.clone(),
             },
         };
         #[derive(Serialize)]

@@ -1,10 +1,11 @@
 //! All trials of a question.
 
-use crate::sweep::axis::AxisValue;
 use crate::sweep::question::{MachineChoice, Question, Settled, Slot, ThreadsChoice};
-use crate::sweep::trial::{Trial, TriedMachine};
-use crate::sweep::workload::Given;
+use crate::sweep::trial::{Given, SweptTrial, TriedMachine};
 use lockwright_measure::error::Error;
+use lockwright_measure::subject::{Subject, SubjectOrigin};
+use lockwright_measure::trial::{Trial, Tunables};
+use lockwright_measure::workload::Value;
 use lockwright_parts::Part;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// All trials of a question, in the order of its file: for each point that is drawn, and each machine.
 #[derive(Debug)]
 pub struct Trials {
-    all: Vec<Trial>,
+    all: Vec<SweptTrial>,
     left_out: u64,
 }
 
@@ -31,7 +32,7 @@ impl Trials {
                     let scheduler = machine.simulated.machine().scheduler();
                     scheduler.map_err(|error| Error::Machine(error.to_string()))?;
                 }
-                trials.on(&machine, choice, point, question);
+                trials.on(&machine, choice, point, question)?;
             }
         }
         if trials.all.is_empty() {
@@ -49,13 +50,20 @@ impl Trials {
         choice: &MachineChoice,
         point: usize,
         question: &Question,
-    ) {
+    ) -> Result<(), Error> {
         let drawn = &question.drawn;
         let cpus = machine.simulated.machine().topology.cpus();
         for work in &question.workloads {
             let given = work.given.iter().map(|(key, slot)| (key.clone(), slot.at(point, drawn)));
             let given: Arc<Given> = Arc::new(given.collect());
-            let fitted = machine.simulated.placement(work.workload.with(&given));
+            let mut workload = work.workload;
+            for (key, value) in given.iter() {
+                // Each was checked when it was read.
+                workload.facts_mut().set(key, value);
+            }
+            let settled = workload.facts_mut().settle(&|name| given.contains_key(name), None);
+            settled.map_err(Error::usage)?;
+            let fitted = machine.simulated.placement(workload);
             for run in &question.runs {
                 let threads = match &run.threads {
                     ThreadsChoice::Count(slot) => number(&slot.at(point, drawn)) as u32,
@@ -66,28 +74,29 @@ impl Trials {
                     continue;
                 }
                 for lock in &question.locks {
-                    let tunables: Vec<_> = lock
+                    let tunables: Tunables = lock
                         .tunables
                         .iter()
                         .map(|(tunable, slot)| (*tunable, number(&slot.at(point, drawn)) as u64))
                         .collect();
-                    self.all.extend(question.seeds.iter().map(|&seed| Trial {
+                    let subject = Subject { row: lock.lock, origin: SubjectOrigin::Registry };
+                    let window_ns = run.window_us * 1_000;
+                    self.all.extend(question.seeds.iter().map(|&seed| SweptTrial {
                         point,
                         machine: Arc::clone(machine),
-                        placement: choice.placement.unwrap_or(fitted),
-                        lock: lock.lock,
-                        tunables: tunables.clone(),
-                        workload: work.workload,
                         given: Arc::clone(&given),
-                        threads,
-                        scheduling: run.scheduling,
-                        warmup_us: run.warmup_us,
-                        window_us: run.window_us,
-                        seed,
+                        trial: Trial {
+                            scheduling: run.scheduling,
+                            placement: Some(choice.placement.unwrap_or(fitted)),
+                            warmup_ns: Some(run.warmup_us * 1_000),
+                            tunables,
+                            ..Trial::new(subject, workload, threads as usize, window_ns, seed)
+                        },
                     }));
                 }
             }
         }
+        Ok(())
     }
 
     /// How many there are.
@@ -107,7 +116,7 @@ impl Trials {
 
     /// Those of a part and their keys, the long ones first. Trials are ordered by their cost and their key before they
     /// are dealt, so the order of the file does not matter.
-    pub(crate) fn of_part(&self, part: Part) -> Vec<(String, Trial)> {
+    pub(crate) fn of_part(&self, part: Part) -> Vec<(String, SweptTrial)> {
         let mut all: Vec<_> =
             self.iter().map(|trial| (Reverse(trial.cost()), trial.key(), trial)).collect();
         all.sort_unstable_by(|(a, a_key, _), (b, b_key, _)| (a, a_key).cmp(&(b, b_key)));
@@ -117,15 +126,15 @@ impl Trials {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Trial> {
+    pub fn iter(&self) -> impl Iterator<Item = &SweptTrial> {
         self.all.iter()
     }
 }
 
-fn number(value: &AxisValue) -> f64 {
+fn number(value: &Value) -> f64 {
     match value {
-        AxisValue::Number(number) => *number,
-        AxisValue::Text(_) | AxisValue::Truth(_) => 0.0,
+        Value::Number(number) => *number,
+        Value::Text(_) | Value::Truth(_) => 0.0,
     }
 }
 

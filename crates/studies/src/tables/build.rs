@@ -5,8 +5,8 @@
 //! [`SERIAL`], which takes as long whatever the number of vCPUs, and [`PARALLEL`], the CPU time of the rest, which
 //! takes as much less time as the sample shows. The third is the time between two lock operations.
 
-use lockwright_measure::cell::Workload;
-use lockwright_measure::simulated::Outcome;
+use lockwright_measure::record::TrialRecord;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::machine::Parameters;
 
 /// The part of a build that more vCPUs do not make shorter, in nanoseconds.
@@ -28,7 +28,7 @@ fn work_ns(workload: Workload) -> f64 {
 }
 
 /// Seconds that a build takes, from the outcome of its sample.
-pub fn build_s(outcome: &Outcome, workload: Workload, parameters: &Parameters) -> f64 {
+pub fn build_s(outcome: &TrialRecord, workload: Workload, parameters: &Parameters) -> f64 {
     // A sample that was not finished in time took at least the whole window.
     let wall_ns = outcome.wall_ns.unwrap_or(outcome.window_ns) as f64;
     let serial_ns = parameters.software_ns(WORKLOAD, SERIAL);

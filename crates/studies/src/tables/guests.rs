@@ -12,11 +12,11 @@ use super::measure::TableMeasure::{self, Average, BuildTime, Greatest, InBuild, 
 use super::row::TableRow;
 use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
-use lockwright_measure::cell::Workload;
 use lockwright_core::events::Event;
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::kbuild::BuildParams;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::Parameters;
-use lockwright_measure::workload::kbuild::BuildParams;
 
 const WARM_LOCKS: u32 = 13;
 const WARM_PERCENT: u32 = 60;

@@ -2,9 +2,9 @@
 
 use super::row::TableRow;
 use super::{build, tasks};
-use lockwright_measure::cell::Workload;
-use lockwright_measure::simulated::Outcome;
 use lockwright_core::events::Event;
+use lockwright_measure::record::TrialRecord;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::machine::Parameters;
 
 /// What a run shows.
@@ -39,7 +39,7 @@ impl TableMeasure {
     /// What a run shows in a row, in the column's unit.
     pub fn of(
         self,
-        outcome: &Outcome,
+        outcome: &TrialRecord,
         row: &TableRow,
         workload: Workload,
         parameters: &Parameters,

@@ -22,7 +22,6 @@ pub use run::{Runs, TableJob, run};
 pub use table::{
     CellRun, Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable,
 };
-pub use tasks::{COMPUTE_PART, READ_PERCENT, SECTION_PART};
 
 /// Every table, in the order in which they are reproduced.
 pub static TABLES: &[&SimulatedTable] = &[

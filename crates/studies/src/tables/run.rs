@@ -3,19 +3,21 @@
 use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads};
-use lockwright_measure::cell::{Done, Purpose};
-use lockwright_measure::simulated::{Cell, Outcome, SimulatedError, registered, run_cells};
-use lockwright_sim::machine::{Machine, Parameters};
+use lockwright_measure::error::Error;
+use lockwright_measure::record::TrialRecord;
+use lockwright_measure::runner::{Done, run_all};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::Trial;
+use lockwright_sim::machine::Parameters;
 
 /// Rows of a table to be simulated with some numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct TableJob<'a> {
     /// The table.
     pub table: &'static SimulatedTable,
-    /// Its machine, with the costs of `parameters`.
-    pub machine: &'a Machine,
-    /// What the software takes.
-    pub parameters: &'a Parameters,
+    /// Its machine, with what was fitted.
+    pub machine: &'a SimulatedMachine,
     /// How much is simulated of each cell.
     pub depth: &'a TableDepth,
     /// The rows.
@@ -29,7 +31,7 @@ pub struct TableJob<'a> {
 /// The outcomes of a job, row by row, lock by lock, sample by sample.
 pub struct Runs<'a> {
     job: TableJob<'a>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<TrialRecord>,
 }
 
 /// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
@@ -38,20 +40,26 @@ pub fn run<'a>(
     jobs: &[TableJob<'a>],
     workers: usize,
     done: &Done<'_>,
-) -> Result<Vec<Runs<'a>>, SimulatedError> {
+) -> Result<Vec<Runs<'a>>, Error> {
     let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
     let same: Vec<Option<usize>> = (0..jobs.len()).map(first_same).collect();
     let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
-    let cells: Vec<Vec<Cell<'_>>> =
-        distinct.map(|(job, _)| job.cells()).collect::<Result<_, _>>()?;
-    let cells = cells.concat();
-    let outcomes = run_cells(&cells, workers, done).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let distinct: Vec<_> = distinct.map(|(job, _)| job).collect();
+    let alone: Vec<_> = distinct.iter().map(|job| job.machine.without_siblings()).collect();
+    let mut trials = Vec::new();
+    for (job, alone) in distinct.iter().zip(&alone) {
+        let placed =
+            |(has_siblings, trial)| (if has_siblings { job.machine } else { alone }, trial);
+        trials.extend(job.trials()?.into_iter().map(placed));
+    }
+    let records = run_all(&trials, workers, done);
+    let outcomes = records.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = outcomes.into_iter();
     let mut runs: Vec<Runs<'a>> = Vec::new();
     for (job, same) in jobs.iter().zip(same) {
         let outcomes = match same {
             Some(other) => runs[other].outcomes.clone(),
-            None => outcomes.by_ref().take(job.cells()?.len()).collect(),
+            None => outcomes.by_ref().take(job.trials()?.len()).collect(),
         };
         runs.push(Runs { job: *job, outcomes });
     }
@@ -63,48 +71,44 @@ impl<'a> TableJob<'a> {
     /// runs need of the parameters.
     fn runs_as(&self, other: &Self) -> bool {
         let workloads = |job: &Self| -> Vec<_> {
-            let of_row = |row| (job.table.workload)(job.parameters, job.depth, row);
+            let of_row = |row| (job.table.workload)(job.parameters(), job.depth, row);
             job.rows.iter().map(of_row).collect()
         };
         let (mine, others) = (workloads(self), workloads(other));
         let is_fixed_work = mine.iter().all(|workload| workload.is_fixed_work());
         let is_simulated_alike =
-            mine == others && (is_fixed_work || self.parameters == other.parameters);
+            mine == others && (is_fixed_work || self.parameters() == other.parameters());
         is_simulated_alike
             && std::ptr::eq(self.table, other.table)
-            && self.machine == other.machine
+            && self.machine.machine() == other.machine.machine()
             && (self.depth, self.rows, self.locks, self.seed)
                 == (other.depth, other.rows, other.locks, other.seed)
     }
-    fn cells(&self) -> Result<Vec<Cell<'a>>, SimulatedError> {
-        let Self { table, machine, parameters, depth, rows, locks, seed } = *self;
-        let locks: Vec<_> = locks.iter().map(|lock| registered(lock)).collect::<Result<_, _>>()?;
-        let samples = table.samples(depth);
-        let cell = move |row: &TableRow, lock, sample: super::CellRun| Cell {
-            machine,
-            parameters,
-            lock,
-            workload: (table.workload)(parameters, depth, row),
-            threads: row.threads,
-            has_siblings: row.has_siblings,
-            placement: table.runs_as.placement(),
-            scheduling: sample.scheduling,
-            seed: seed.wrapping_add(sample.seed),
-            stutter_ns: 0,
-            warmup_ns: depth.warmup_us * 1_000,
-            window_ns: depth.window_us * 1_000,
-            tunables: &[],
-            purpose: Purpose::Throughput,
+    fn parameters(&self) -> &'a Parameters {
+        self.machine.parameters()
+    }
+    /// Each with the answer if the second hardware threads are used.
+    fn trials(&self) -> Result<Vec<(bool, Trial)>, Error> {
+        let Self { table, depth, rows, locks, seed, .. } = *self;
+        let locks = locks.iter().map(|lock| Subject::registered(lock));
+        let locks: Vec<Subject> = locks.collect::<Result<_, _>>()?;
+        let (samples, window_ns) = (table.samples(depth), depth.window_us * 1_000);
+        let trial = |row: &TableRow, lock, sample: &super::CellRun| {
+            let workload = (table.workload)(self.parameters(), depth, row);
+            let seed = seed.wrapping_add(sample.seed);
+            let trial = Trial {
+                placement: Some(table.runs_as.placement()),
+                scheduling: sample.scheduling,
+                warmup_ns: Some(depth.warmup_us * 1_000),
+                ..Trial::new(lock, workload, row.threads as usize, window_ns, seed)
+            };
+            (row.has_siblings, trial)
         };
-        let of_row = |row| {
-            let of_lock = move |&lock: &_| (row, lock);
-            locks.iter().map(of_lock)
-        };
-        let cells = rows.iter().flat_map(of_row).flat_map(|(row, lock)| {
-            let cells = samples.clone().into_iter();
-            cells.map(move |sample| cell(row, lock, sample))
-        });
-        Ok(cells.collect())
+        let of_row = |row| locks.iter().map(move |&lock| (row, lock));
+        let cells = rows.iter().flat_map(of_row);
+        let trials =
+            cells.flat_map(|(row, lock)| samples.iter().map(move |it| trial(row, lock, it)));
+        Ok(trials.collect())
     }
 }
 
@@ -155,7 +159,8 @@ impl Runs<'_> {
     }
 
     fn measured(&self, row: usize, lock: &str, measure: TableMeasure) -> Vec<f64> {
-        let TableJob { table, parameters, depth, locks, rows, .. } = self.job;
+        let TableJob { table, depth, locks, rows, .. } = self.job;
+        let parameters = self.job.parameters();
         let Some(at) = locks.iter().position(|name| *name == lock) else { return Vec::new() };
         let samples = table.samples(depth).len();
         let first = (row * locks.len() + at) * samples;

@@ -25,12 +25,14 @@ use super::row::Symbol;
 use super::row::{Key, TableRow};
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
 use super::tasks;
-use lockwright_measure::cell::Section;
-use lockwright_measure::cell::{ReaderOrder, Workload};
 use lockwright_core::events::Event;
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::aim7::Aim7Params;
+use lockwright_measure::workload::counter::CounterParams;
+use lockwright_measure::workload::handoff::{HandoffParams, Section};
+use lockwright_measure::workload::{aim7, counter, handoff};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, ThreadPlacement};
-use lockwright_measure::workload::{counter, handoff};
 
 const fn depth(
     seeds: u64,
@@ -73,12 +75,13 @@ pub static READER_SPINNING: SimulatedTable = SimulatedTable {
     keys: &["threads", "cs_load_pause_instructions"],
     rows: LOADS,
     fitted_rows: LOADS,
-    workload: |_, _, row| Workload::Counter {
-        cs_load: row.cs_load,
-        think_load: 0,
-        readers: 50,
-        reader_order: ReaderOrder::Alternate,
-        is_empty: true,
+    workload: |_, _, row| {
+        Workload::Counter(CounterParams {
+            cs_load: row.cs_load,
+            read_percent: 50,
+            empty_section: true,
+            ..CounterParams::USUAL
+        })
     },
     runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: &[
@@ -124,9 +127,9 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
     keys: &["kernel", "threads"],
     rows: HANDOFF_ROWS,
     fitted_rows: HANDOFF_ROWS.split_at(1).0,
-    workload: |parameters, _, _| Workload::Handoff {
-        section: Section::Sleep,
-        section_ns: parameters.software_ns("handoff", tasks::SECTION_PART).round() as u64,
+    workload: |parameters, _, _| {
+        let section_ns = parameters.software_ns("handoff", handoff::SECTION_PART).round() as u64;
+        Workload::Handoff(HandoffParams { section: Section::Sleep, section_ns })
     },
     runs_as: TableThreads::Threads(ThreadPlacement::Random),
     columns: &[
@@ -137,7 +140,7 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
         column("max_ops_per_thread", Quantity::OfRow(TableMeasure::Greatest(5.0)), 0.1),
     ],
     software: &[
-        Variable { name: tasks::SECTION_PART, low: 1_500.0, high: 6_000.0 },
+        Variable { name: handoff::SECTION_PART, low: 1_500.0, high: 6_000.0 },
         Variable { name: handoff::part::OUTSIDE, low: 0.0, high: 1_000.0 },
     ],
     search: depth(2, &[], 0, 20_000),
@@ -152,17 +155,19 @@ const WITH_SERIES: &str = "rwsem-v3_12_series_wake_flag";
 const TASKS: u32 = 320;
 const LOCKS: u32 = 1;
 const UNIT_OPS: u64 = 16;
+/// Few.
+const READ_PERCENT: u32 = 10;
 const TASK_STARTS: &[StartState] = &[StartState::Running, StartState::Queued];
 
 fn tasks(parameters: &Parameters) -> Workload {
     let ns = |part| parameters.software_ns(tasks::WORKLOAD, part).round() as u64;
-    Workload::Aim7 {
+    Workload::Aim7(Aim7Params {
         lock_count: LOCKS,
         unit_ops: UNIT_OPS,
-        compute_ns: ns(tasks::COMPUTE_PART),
-        section_ns: ns(tasks::SECTION_PART),
-        read_percent: tasks::READ_PERCENT,
-    }
+        compute_ns: ns(aim7::COMPUTE_PART),
+        section_ns: ns(aim7::SECTION_PART),
+        read_percent: READ_PERCENT,
+    })
 }
 
 const OFF: TableRow = TableRow { has_siblings: false, ..TableRow::of(&[Key::Word("off")], TASKS) };
@@ -184,8 +189,8 @@ pub static HIGH_SYSTIME: SimulatedTable = SimulatedTable {
         column("change_percent", Quantity::Change("jpm_with_patch", "jpm_without_patch"), 0.0),
     ],
     software: &[
-        Variable { name: tasks::COMPUTE_PART, low: 50_000.0, high: 1_000_000.0 },
-        Variable { name: tasks::SECTION_PART, low: 20.0, high: 500.0 },
+        Variable { name: aim7::COMPUTE_PART, low: 50_000.0, high: 1_000_000.0 },
+        Variable { name: aim7::SECTION_PART, low: 20.0, high: 500.0 },
         Variable { name: tasks::JOB, low: 1e6, high: 3e7 },
     ],
     search: depth(1, TASK_STARTS, 20_000, 20_000),
@@ -268,6 +273,7 @@ mod tests {
     use super::*;
     use crate::tables::{TableJob, run};
     use lockwright_catalog::registry::LOCKS;
+    use lockwright_measure::simulated::SimulatedMachine;
     use lockwright_sim::machine::Machine;
 
     const TABLES: [&SimulatedTable; 5] =
@@ -287,11 +293,12 @@ mod tests {
     fn cells(table: &'static SimulatedTable, row: TableRow) -> Vec<(&'static str, f64)> {
         let machine = Machine::builtin(table.machine).expect("it is built in");
         let depth = TableDepth { seeds: 1, warmup_us: 200, window_us: 1_000, ..table.search };
-        let (parameters, rows, locks) = (parameters(table), [row], table.locks());
+        let machine =
+            SimulatedMachine::fitted_with(&machine, &parameters(table)).expect("it is sound");
+        let (rows, locks) = ([row], table.locks());
         let job = TableJob {
             table,
             machine: &machine,
-            parameters: &parameters,
             depth: &depth,
             rows: &rows,
             locks: &locks,

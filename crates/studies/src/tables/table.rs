@@ -2,7 +2,7 @@
 
 use super::measure::TableMeasure;
 use super::row::{Key, TableRow};
-use lockwright_measure::cell::Workload;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::machine::{Parameters, ThreadPlacement};
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 

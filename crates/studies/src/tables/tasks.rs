@@ -5,16 +5,10 @@
 
 use super::row::Symbol;
 
-use lockwright_measure::cell::Workload;
-use lockwright_measure::simulated::Outcome;
+use lockwright_measure::record::TrialRecord;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::machine::Parameters;
 
-/// The part of `handoff` and `aim7` that is fitted: the section; of `handoff`, what a sleep of a microsecond takes.
-pub const SECTION_PART: &str = "section";
-/// The part of `aim7` that is fitted: the mean time between two units of operations.
-pub const COMPUTE_PART: &str = "compute";
-/// The percentage of readers in `aim7`: few.
-pub const READ_PERCENT: u32 = 10;
 /// The workload that the tasks run.
 pub(super) const WORKLOAD: &str = "aim7";
 /// Time that a job computes, outside of the lock's sections.
@@ -22,12 +16,12 @@ pub(super) const JOB: &str = "job";
 
 /// Jobs per minute, of all tasks.
 pub(super) fn jobs_per_minute(
-    outcome: &Outcome,
+    outcome: &TrialRecord,
     workload: Workload,
     parameters: &Parameters,
 ) -> f64 {
     let (think_ns, unit_ops) = match workload {
-        Workload::Aim7 { compute_ns, unit_ops, .. } => (compute_ns as f64, unit_ops as f64),
+        Workload::Aim7(it) => (it.compute_ns as f64, it.unit_ops as f64),
         _ => (0.0, 1.0),
     };
     let job_ns = parameters.software_ns(WORKLOAD, JOB);
@@ -35,17 +29,16 @@ pub(super) fn jobs_per_minute(
 }
 
 /// Percentage of the time that tasks had a CPU which a caller spent in a function.
-fn of_caller(outcome: &Outcome, symbol: Symbol) -> f64 {
-    let run_ps: u64 = outcome.schedule.iter().flat_map(|schedule| &schedule.run_ps).sum();
-    outcome.events.of(symbol.event) as f64 * 1e3 / run_ps.max(1) as f64 * 100.0
+fn of_caller(outcome: &TrialRecord, symbol: Symbol) -> f64 {
+    outcome.events.of(symbol.event) as f64 * 1e3 / outcome.run_ps.max(1) as f64 * 100.0
 }
 
 /// Percentage of it that all callers spent there.
-pub(super) fn of_cycles(outcome: &Outcome, symbol: Symbol) -> f64 {
+pub(super) fn of_cycles(outcome: &TrialRecord, symbol: Symbol) -> f64 {
     of_caller(outcome, symbol) + symbol.elsewhere_percent
 }
 
 /// Percentage of the function's time that is the caller's.
-pub(super) fn of_function(outcome: &Outcome, symbol: Symbol) -> f64 {
+pub(super) fn of_function(outcome: &TrialRecord, symbol: Symbol) -> f64 {
     of_caller(outcome, symbol) / of_cycles(outcome, symbol) * 100.0
 }

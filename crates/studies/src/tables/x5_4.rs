@@ -8,9 +8,10 @@ use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::row::by_threads;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
-use lockwright_measure::cell::Workload;
-use lockwright_sim::machine::ThreadPlacement;
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::locktorture::LocktortureParams;
 use lockwright_measure::workload::{lock2, locktorture, open1, readrandom};
+use lockwright_sim::machine::ThreadPlacement;
 
 const MACHINE: &str = "x5-4";
 const ROWS: &[TableRow] = by_threads![1, 2, 4, 8, 16, 32, 36, 72, 108, 142];
@@ -45,7 +46,7 @@ pub static LOCKTORTURE: SimulatedTable = SimulatedTable {
     keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _, _| Workload::Locktorture { long_hold: true },
+    workload: |_, _, _| Workload::Locktorture(LocktortureParams::USUAL),
     runs_as: TableThreads::Threads(ThreadPlacement::Scheduler56),
     columns: &[
         column("stock_ops_1e7", STOCK, 1e7 / 30.0, 1.0),
@@ -73,7 +74,7 @@ pub static OPEN1: SimulatedTable = SimulatedTable {
     keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _, _| Workload::Open1,
+    workload: |_, _, _| Workload::Open1(open1::Open1Params {}),
     runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: PER_US,
     software: &[
@@ -93,7 +94,7 @@ pub static LOCK2: SimulatedTable = SimulatedTable {
     keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _, _| Workload::Lock2,
+    workload: |_, _, _| Workload::Lock2(lock2::Lock2Params {}),
     runs_as: TableThreads::Threads(ThreadPlacement::Compact),
     columns: PER_US,
     software: &[
@@ -113,7 +114,7 @@ pub static READRANDOM: SimulatedTable = SimulatedTable {
     keys: &["threads"],
     rows: ROWS,
     fitted_rows: ROWS,
-    workload: |_, _, _| Workload::Readrandom,
+    workload: |_, _, _| Workload::Readrandom(readrandom::ReadrandomParams {}),
     runs_as: TableThreads::Threads(ThreadPlacement::Scheduler56),
     columns: PER_US,
     software: &[

@@ -8,7 +8,15 @@ mod text;
 pub use document::BenchDocument;
 
 use document::BenchResult;
+use lockwright_measure::workload::Value;
 use lockwright_sheets::{Chart, Grid, Report, Waits, optional, to_json};
+use std::collections::BTreeMap;
+
+/// Parameters and their values, such as `cs_load=20`.
+fn told(parameters: &BTreeMap<&'static str, Value>) -> String {
+    let each = parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    each.collect::<Vec<_>>().join(" ")
+}
 
 impl Report for BenchDocument {
     fn text(&self) -> String {
@@ -58,7 +66,7 @@ impl Report for BenchDocument {
                 ("unfair_share", &|it| optional(it.mode_shares.map(|shares| shares.unfair))),
                 ("reader_wait_ns_max", &|it| longest(it.reader_wait_ns)),
                 ("writer_wait_ns_max", &|it| longest(it.writer_wait_ns)),
-                ("cs_load", &|it| optional(it.cs_load)),
+                ("parameters", &|it| told(&it.parameters)),
                 ("upgrader_wait_ns_max", &|it| longest(it.upgrader_wait_ns)),
                 ("notified_wait_ns_max", &|it| longest(it.notified_wait_ns)),
                 ("starving_waits", &|it| optional(it.starving.map(|it| it.waits))),

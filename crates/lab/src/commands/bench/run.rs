@@ -3,14 +3,13 @@
 use super::args::BenchArgs;
 use super::report::BenchDocument;
 use super::schedule::{Benchmark, Together};
-use super::{handoff_aim7, workloads};
 use crate::matrix::{self, Matrix};
-use crate::options::STARVE_THREADS;
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
-use lockwright_measure::cell::{LabMachine, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 use lockwright_parts::Part;
 use lockwright_sheets::complain;
 use std::process::ExitCode;
@@ -21,14 +20,8 @@ const SIMULATED_DEFAULT_S: f64 = 0.005;
 /// Of threads that share CPUs: many time slices, or the fewest operations of a thread would mean
 /// nothing.
 const SHARED_DEFAULT_S: f64 = 1.0;
-/// How long a fixed amount of work may take.
-const WORK_DEFAULT_S: f64 = 60.0;
 /// Tasks of a kernel take turns by sleeping, whatever a slice is.
 const TASKS_DEFAULT_S: f64 = 0.02;
-/// A lock is kept for a waiter after 4 or 10 ms.
-const HANDOFF_DEFAULT_S: f64 = 0.1;
-/// Many waits, of which some are long.
-const STARVE_DEFAULT_S: f64 = 1.0;
 const DEFAULT_RUNS: u32 = 5;
 /// Of threads that share CPUs: each start state is a run already, and takes seconds.
 const SHARED_DEFAULT_RUNS: u32 = 1;
@@ -82,7 +75,9 @@ fn note_speed(document: &BenchDocument, started: Instant) {
 /// What is to be run, checked.
 fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Error> {
     let is_simulated = machine.is_simulated();
-    let workload = workloads::asked(args, machine)?;
+    let is_guest = !args.machine.guest.vcpus.is_empty();
+    let workloads = args.parameters.workloads(&args.workload, machine, is_guest)?;
+    let workload = *workloads.first().unwrap_or_else(|| unreachable!("there is at least one"));
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
     }
@@ -92,29 +87,27 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
             "--shard is for simulated machines, because locks on this computer take turns in one process: add --on x5-4",
         ));
     }
-    let usual = match workload {
-        Workload::Uncontended => vec![1],
-        Workload::Aim7 { .. } => vec![machine.cpus() * handoff_aim7::TASKS_PER_CPU],
-        Workload::Starve(_) => vec![STARVE_THREADS],
-        _ => matrix::usual_threads(machine.cpus()),
-    };
+    let usual = workload.usual_threads(machine.cpus()).map(|count| vec![count]);
+    let usual = usual.unwrap_or_else(|| matrix::usual_threads(machine.cpus()));
     let thread_counts =
         ThreadCounts::asked(machine, workload, &args.machine, &args.threads, &usual)?;
     let shares_cpus = thread_counts.kind().is_some();
-    let default_s = match (workload.is_fixed_work(), is_simulated, shares_cpus) {
-        (true, ..) => WORK_DEFAULT_S,
-        (false, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
-        (false, _, true) => SHARED_DEFAULT_S,
-        _ if matches!(workload, Workload::Handoff { .. }) => HANDOFF_DEFAULT_S,
-        _ if matches!(workload, Workload::Starve(_)) => STARVE_DEFAULT_S,
-        (false, true, false) => SIMULATED_DEFAULT_S,
-        (false, false, false) => NATIVE_DEFAULT_S,
+    if let Workload::Starve(it) = workload {
+        let most = thread_counts.counts().iter().max().copied().unwrap_or(0);
+        it.check_threads(most, machine.cpus()).map_err(Error::usage)?;
+    }
+    let default_s = match (workload.usual_s(), is_simulated, shares_cpus) {
+        (Some(usual_s), _, false) => usual_s,
+        (Some(usual_s), ..) if workload.is_fixed_work() => usual_s,
+        (_, true, true) if workload.is_in_kernel() => TASKS_DEFAULT_S,
+        (_, _, true) => SHARED_DEFAULT_S,
+        (None, true, false) => SIMULATED_DEFAULT_S,
+        (None, false, false) => NATIVE_DEFAULT_S,
     };
     let usual_runs = if shares_cpus { SHARED_DEFAULT_RUNS } else { DEFAULT_RUNS };
     Ok(Benchmark {
         matrix: Matrix::new(machine, workload, &args.lock, thread_counts)?,
-        workload,
-        cs_loads: args.cs_load.clone(),
+        workloads,
         runs: args.runs.unwrap_or(usual_runs),
         window_ns: matrix::window_ns(args.secs, default_s)?,
         seed: args.machine.random.seed,

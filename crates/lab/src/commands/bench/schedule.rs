@@ -2,12 +2,14 @@
 
 use crate::matrix::Matrix;
 use crate::outcome::what_broke;
-use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::fairness::FairnessWindow;
 use lockwright_measure::interrupt;
+use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::stats::median;
 use lockwright_measure::subject::{Asked, SubjectOrigin};
+use lockwright_measure::trial::{LabMachine, Purpose, Trial};
+use lockwright_measure::workload::Workload;
 use lockwright_parts::Part;
 use lockwright_sheets::Progress;
 
@@ -16,10 +18,8 @@ use lockwright_sheets::Progress;
 pub struct Benchmark {
     /// Locks and threads.
     pub matrix: Matrix,
-    /// What the threads do.
-    pub workload: Workload,
-    /// A counter: the loads of its sections, one after the other; none is that of the workload.
-    pub cs_loads: Vec<u32>,
+    /// What the threads do: the same workload with each combination of parameters, at least one.
+    pub workloads: Vec<Workload>,
     /// Repetitions of each cell.
     pub runs: u32,
     /// How long each repetition is.
@@ -55,30 +55,30 @@ impl Together {
 #[derive(Clone, Debug)]
 pub struct BenchRuns {
     /// The first of its cells.
-    pub spec: CellSpec,
+    pub spec: Trial,
     /// The repetitions, in order. Repetition `n` of all locks happened at about the same time.
-    pub throughput: Vec<Measurement>,
+    pub throughput: Vec<TrialRecord>,
     /// The repetition in which waits were timed and events counted, unless that was done in all.
-    pub latency: Option<Measurement>,
+    pub latency: Option<TrialRecord>,
     /// The same repetitions of the fastest floor that took part, if any did.
-    pub floor: Vec<Measurement>,
+    pub floor: Vec<TrialRecord>,
     /// How long a repetition has to be before it says something about fairness.
     pub fairness: FairnessWindow,
     /// What went wrong first, and in which cell, if something did.
-    pub failure: Option<(CellSpec, String)>,
+    pub failure: Option<(Trial, String)>,
 }
 
 impl BenchRuns {
-    fn new(spec: CellSpec, fairness: FairnessWindow) -> Self {
+    fn new(spec: Trial, fairness: FairnessWindow) -> Self {
         let (throughput, floor) = (Vec::new(), Vec::new());
         Self { spec, throughput, latency: None, floor, fairness, failure: None }
     }
     /// The repetitions in which waits were timed and events counted.
-    pub fn timed(&self) -> impl Iterator<Item = &Measurement> + Clone {
+    pub fn timed(&self) -> impl Iterator<Item = &TrialRecord> + Clone {
         self.latency.iter().chain(self.throughput.iter().filter(|run| run.waits.is_some()))
     }
     /// Keeps the result of a cell.
-    fn keep(&mut self, spec: CellSpec, result: Result<Measurement, CellError>) {
+    fn keep(&mut self, spec: Trial, result: Result<TrialRecord, TrialError>) {
         let mut failed = |how| {
             self.failure.get_or_insert((spec, how));
         };
@@ -92,8 +92,8 @@ impl BenchRuns {
                     _ => self.throughput.push(measured),
                 }
             }
-            Err(CellError::Interrupted) => {}
-            Err(CellError::Failed(how)) => failed(how),
+            Err(TrialError::Interrupted) => {}
+            Err(TrialError::Failed(how)) => failed(how),
         }
     }
 }
@@ -108,10 +108,10 @@ impl Benchmark {
         done: &mut dyn FnMut(BenchRuns) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let stages = self.stages();
-        let cells = |lines: &Vec<CellSpec>| self.batches(lines).iter().map(Vec::len).sum::<usize>();
+        let cells = |lines: &Vec<Trial>| self.batches(lines).iter().map(Vec::len).sum::<usize>();
         progress.expect(stages.iter().map(cells).sum());
         for lines in stages {
-            let Some(CellSpec { threads, .. }) = lines.first() else { continue };
+            let Some(Trial { threads, .. }) = lines.first() else { continue };
             progress.say(&format!("{}: {threads}", self.matrix.thread_counts.noun()));
             let samples = self.run_lines(machine, &lines, progress);
             let failed = samples.iter().any(|sample| sample.failure.is_some());
@@ -127,51 +127,42 @@ impl Benchmark {
         Ok(())
     }
 
-    /// What is run together: the lines of each load and each number of threads.
-    fn stages(&self) -> Vec<Vec<CellSpec>> {
+    /// The workload, with the first of its parameters.
+    pub fn workload(&self) -> Workload {
+        *self.workloads.first().unwrap_or_else(|| unreachable!("there is at least one"))
+    }
+
+    /// What is run together: the lines of each combination of parameters and each number of threads.
+    fn stages(&self) -> Vec<Vec<Trial>> {
         let counts = self.matrix.thread_counts.counts();
-        let stages =
-            self.workloads().flat_map(|workload| counts.iter().map(move |&it| (workload, it)));
+        let of = |&workload| counts.iter().map(move |&count| (workload, count));
+        let stages = self.workloads.iter().flat_map(of);
         let lines = |(workload, threads)| {
-            let line = move |asked: Asked, scheduling| CellSpec {
-                lock: asked.subject,
-                workload,
-                threads,
-                scheduling,
-                window_ns: self.window_ns,
-                repetition: 0,
-                seed: self.seed,
-                purpose: Purpose::Throughput,
-                has_neighbours: false,
+            let line = move |asked: Asked, scheduling| {
+                let trial = Trial::new(asked.subject, workload, threads, self.window_ns, self.seed);
+                Trial { scheduling, ..trial }
             };
             let schedulings = self.matrix.thread_counts.schedulings(threads);
             let of_lock = |asked| schedulings.iter().map(move |&s| line(asked, s));
             self.matrix.locks_with(threads).flat_map(of_lock).collect()
         };
-        let mut stages: Vec<Vec<CellSpec>> = stages.map(lines).collect();
+        let mut stages: Vec<Vec<Trial>> = stages.map(lines).collect();
         let costs: Vec<u64> = stages.iter().flatten().map(|line| line.threads as u64).collect();
         let mut takes = self.part.takes(&costs).into_iter();
         stages.iter_mut().for_each(|lines| lines.retain(|_| takes.next() == Some(true)));
         stages
     }
 
-    /// The workload, with each of its loads.
-    fn workloads(&self) -> impl Iterator<Item = Workload> {
-        let own = self.cs_loads.is_empty().then_some(self.workload);
-        let loads = self.cs_loads.iter().map(|&load| self.workload.with_cs_load(load));
-        own.into_iter().chain(loads)
-    }
-
     fn run_lines(
         &self,
         machine: &dyn LabMachine,
-        lines: &[CellSpec],
+        lines: &[Trial],
         progress: Progress,
     ) -> Vec<BenchRuns> {
-        let nothing = |spec: &CellSpec| BenchRuns::new(*spec, machine.fairness_window(spec));
+        let nothing = |spec: &Trial| BenchRuns::new(*spec, machine.fairness_window(spec));
         let mut samples: Vec<_> = lines.iter().map(nothing).collect();
         for cells in self.batches(lines) {
-            let specs: Vec<CellSpec> = cells.iter().map(|&(_, spec)| spec).collect();
+            let specs: Vec<Trial> = cells.iter().map(|&(_, spec)| spec).collect();
             let results = machine.run_batch(&specs, &|_| progress.advance_within(1));
             for (&(line, spec), result) in cells.iter().zip(results) {
                 samples[line].keep(spec, result);
@@ -190,16 +181,17 @@ impl Benchmark {
     ///
     /// Where threads share simulated CPUs a repetition takes seconds, and timing waits takes no
     /// simulated time: there it is done in every repetition instead of one more.
-    fn batches(&self, lines: &[CellSpec]) -> Vec<Vec<(usize, CellSpec)>> {
+    fn batches(&self, lines: &[Trial]) -> Vec<Vec<(usize, Trial)>> {
         let is_shared = lines.iter().any(|line| line.scheduling.is_some());
         // A starved thread times its waits itself, in every repetition.
-        let times_waits = !matches!(self.workload, Workload::Uncontended | Workload::Starve(_));
+        let workload = self.workload();
+        let times_waits = !matches!(workload, Workload::Uncontended(_)) && !workload.times_itself();
         let latency = (times_waits && !is_shared).then_some((self.runs, Purpose::Latency));
         let usual = if is_shared { Purpose::Latency } else { Purpose::Throughput };
         let all = (0..self.runs).map(|repetition| (repetition, usual)).chain(latency);
         let repetitions = all.map(|(repetition, purpose)| {
             let turn = |place: usize| (place + repetition as usize) % lines.len();
-            let cell = |line: usize| (line, CellSpec { repetition, purpose, ..lines[line] });
+            let cell = |line: usize| (line, Trial { repetition, purpose, ..lines[line] });
             (0..lines.len()).map(turn).map(cell).collect::<Vec<_>>()
         });
         match self.together {
@@ -235,8 +227,7 @@ mod tests {
         let matrix = Matrix::new(machine, workload, &locks, thread_counts).expect("a sound matrix");
         Benchmark {
             matrix,
-            workload,
-            cs_loads: Vec::new(),
+            workloads: vec![workload],
             runs: 3,
             window_ns: 1_000,
             seed: 1,

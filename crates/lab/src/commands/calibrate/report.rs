@@ -1,8 +1,8 @@
 //! What a fit came to, in each format.
 
 use lockwright_sheets::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
-use lockwright_studies::calibrate::{Calibrated, FitPlan, FittedCell};
 use lockwright_sim::machine::Fit;
+use lockwright_studies::calibrate::{Calibrated, FitPlan, FittedCell};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -142,8 +142,8 @@ fn text(plan: &FitPlan, fitted: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_studies::calibrate::{FitEffort, calibrate};
     use lockwright_sim::machine::Machine;
+    use lockwright_studies::calibrate::{FitEffort, calibrate};
 
     #[test]
     fn the_document_and_the_text_tell_the_same_residuals() {

@@ -4,8 +4,8 @@ use super::args::CalibrateArgs;
 use super::report::CalibrateReport;
 use lockwright_measure::error::Error;
 use lockwright_sheets::{Destination, Outputs, percent, print};
-use lockwright_studies::calibrate::{FitPlan, FitStep, calibrate};
 use lockwright_sim::machine::Machine;
+use lockwright_studies::calibrate::{FitPlan, FitStep, calibrate};
 use std::process::ExitCode;
 
 /// Runs the command.

@@ -9,11 +9,11 @@ use crate::matrix::window_ns;
 use crate::options::{SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
 use clap::Args;
 use lockwright_catalog::registry::LockClass;
-use lockwright_measure::cell::LabMachine;
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::readers_share;
-use lockwright_measure::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin};
 use lockwright_measure::peers::{Comparison, usual_peers};
+use lockwright_measure::subject::{Asked, FLOOR, Selection, Subject, SubjectOrigin};
+use lockwright_measure::trial::LabMachine;
 use lockwright_sheets::{DocumentArgs, Progress};
 
 /// Where the help lists how the cells are measured, and more choices of them.

@@ -1,10 +1,12 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
 use super::real_use::{REAL_USE, sleepers};
-use lockwright_measure::cell::{Needs, ReaderOrder, RealUse, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::subject::is_match;
 use lockwright_measure::suggest::nearest;
+use lockwright_measure::workload::counter::CounterParams;
+use lockwright_measure::workload::uncontended::UncontendedParams;
+use lockwright_measure::workload::{Needs, Workload};
 use serde::Serialize;
 
 /// A cell of the matrix.
@@ -86,7 +88,8 @@ impl CellKind {
 }
 
 impl CompareCell {
-    const PAIR: Self = Self::alone("pair", Workload::Uncontended, 1, CellKind::Pair);
+    const PAIR: Self =
+        Self::alone("pair", Workload::Uncontended(UncontendedParams {}), 1, CellKind::Pair);
 
     const fn alone(name: &'static str, workload: Workload, threads: usize, kind: CellKind) -> Self {
         Self { name, workload, threads, kind, has_neighbours: false }
@@ -95,15 +98,17 @@ impl CompareCell {
         Self::alone(name, Workload::counter(cs_load, think_load), threads, CellKind::Exclusive)
     }
     const fn with_readers(name: &'static str, readers: u32, cs_load: u32, threads: usize) -> Self {
-        let (reader_order, is_empty) = (ReaderOrder::Alternate, false);
-        let workload =
-            Workload::Counter { cs_load, think_load: 0, readers, reader_order, is_empty };
+        let params = CounterParams { read_percent: readers, cs_load, ..CounterParams::USUAL };
+        let workload = Workload::Counter(params);
         Self::alone(name, workload, threads, CellKind::Rw)
     }
     const fn read_pair(name: &'static str, threads: usize) -> Self {
-        let (readers, reader_order) = (100, ReaderOrder::Alternate);
-        let workload =
-            Workload::Counter { cs_load: 0, think_load: 0, readers, reader_order, is_empty: true };
+        let workload = Workload::Counter(CounterParams {
+            cs_load: 0,
+            read_percent: 100,
+            empty_section: true,
+            ..CounterParams::USUAL
+        });
         Self::alone(name, workload, threads, CellKind::Pair)
     }
     /// What is compared in it.
@@ -112,18 +117,11 @@ impl CompareCell {
     }
     /// What its locks have to have, in addition to being locks.
     pub fn needs(&self) -> Option<Needs> {
-        match self.workload {
-            Workload::RealUse(it) => it.needs(),
-            _ => None,
-        }
+        self.workload.needs()
     }
     /// Of 100 operations, those that read.
     pub fn readers(&self) -> u32 {
-        match self.workload {
-            Workload::Counter { readers, .. } => readers,
-            Workload::RealUse(it) => it.readers(),
-            _ => 0,
-        }
+        self.workload.reads()
     }
     /// True if it is for locks that readers share.
     pub fn has_readers(&self) -> bool {
@@ -131,31 +129,26 @@ impl CompareCell {
     }
     /// The longest section, if it is a time.
     pub fn section_ns(&self) -> u64 {
-        match self.workload {
-            Workload::RealUse(RealUse::Sections { section_ns, .. }) => section_ns,
-            Workload::RealUse(RealUse::Attempts { section_ns, .. }) => section_ns,
-            _ => 0,
-        }
+        self.workload.longest_section_ns()
     }
     /// The most operations per second that the CPUs and the lock let through, if that is known beforehand. `cpus` are
     /// those that the cell can use. Threads and neighbours have the same share of each.
     pub fn bound(&self, cpus: f64) -> Option<f64> {
-        let Workload::RealUse(it) = self.workload else { return None };
         let used = cpus.min(self.threads as f64);
         let on_each = (self.threads as f64 / cpus.max(1.0)).max(1.0);
         let share = if self.has_neighbours { on_each / (on_each + 1.0) } else { 1.0 };
-        it.bound(used * share)
+        self.workload.bound(used * share)
     }
     /// Pauses inside and outside the critical section.
     pub fn loads(&self) -> (u32, u32) {
         match self.workload {
-            Workload::Counter { cs_load, think_load, .. } => (cs_load, think_load),
+            Workload::Counter(it) => (it.cs_load, it.think_load),
             _ => (0, 0),
         }
     }
     /// True if the floors, the least that a pair can cost, are measured next to it.
     pub fn has_floors(&self) -> bool {
-        self.workload == Workload::Uncontended
+        matches!(self.workload, Workload::Uncontended(_))
     }
     /// True if it is there to compare the shares of the threads: then its waits are timed long enough for
     /// the scheduler's shares to be even.
@@ -345,7 +338,8 @@ mod tests {
         assert_eq!(names.len(), MATRIX.len());
         for cell in COUNTERS {
             let expected = match cell.workload {
-                Workload::Uncontended | Workload::Counter { is_empty: true, .. } => CellKind::Pair,
+                Workload::Uncontended(_) => CellKind::Pair,
+                Workload::Counter(it) if it.empty_section => CellKind::Pair,
                 _ if cell.has_readers() => CellKind::Rw,
                 _ => CellKind::Exclusive,
             };

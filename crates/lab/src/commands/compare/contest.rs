@@ -6,10 +6,11 @@ use super::plan::ComparePlan;
 use super::score::{Contest, ContestEntry, Role};
 use super::simulated;
 use crate::outcome::what_broke;
-use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose};
 use lockwright_measure::interrupt;
 use lockwright_measure::native::ForeignLoad;
+use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, Purpose, Trial};
 
 /// What has a turn in each repetition: a lock, a floor, or our lock with one thread.
 #[derive(Clone, Copy)]
@@ -103,21 +104,17 @@ fn take_turns(
     turns: &[usize],
     repetition: u32,
     purpose: Purpose,
-) -> Vec<Result<Measurement, CellError>> {
+) -> Vec<Result<TrialRecord, TrialError>> {
     let shares_cpus = |threads| match plan.is_simulated {
         true => simulated::scheduling(threads, plan.cpus, repetition),
         false => None,
     };
-    let spec = |&turn: &usize| CellSpec {
-        lock: contestants[turn].lock,
-        workload: cell.workload,
-        threads: contestants[turn].threads,
-        scheduling: shares_cpus(contestants[turn].threads),
-        window_ns: plan.window_ns(cell, purpose),
-        repetition,
-        seed: plan.seed,
-        purpose,
-        has_neighbours: cell.has_neighbours,
+    let spec = |&turn: &usize| {
+        let Contestant { lock, threads, .. } = contestants[turn];
+        let (window_ns, scheduling) = (plan.window_ns(cell, purpose), shares_cpus(threads));
+        let trial = Trial::new(lock, cell.workload, threads, window_ns, plan.seed);
+        let has_neighbours = cell.has_neighbours;
+        Trial { scheduling, repetition, purpose, has_neighbours, ..trial }
     };
     machine.run_batch(&turns.iter().map(spec).collect::<Vec<_>>(), &|_| ())
 }
@@ -125,14 +122,14 @@ fn take_turns(
 /// What is kept of a turn: nothing if Ctrl-C came before it.
 fn kept(
     who: &Contestant,
-    result: Result<Measurement, CellError>,
-) -> Result<Option<Measurement>, String> {
+    result: Result<TrialRecord, TrialError>,
+) -> Result<Option<TrialRecord>, String> {
     let failed = |how: String| Err(format!("`{}`: {how}", label(who.lock)));
     match result {
         Ok(measured) if measured.held() => Ok(Some(measured)),
         Ok(measured) => failed(what_broke(&measured)),
-        Err(CellError::Interrupted) => Ok(None),
-        Err(CellError::Failed(how)) => failed(how),
+        Err(TrialError::Interrupted) => Ok(None),
+        Err(TrialError::Failed(how)) => failed(how),
     }
 }
 

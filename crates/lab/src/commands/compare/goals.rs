@@ -3,7 +3,7 @@
 use super::cells::{CellGroup, CellKind, CompareCell, SHARES};
 use super::locks::{OURS_MIXED, OURS_READING};
 use super::score::{Contest, ContestEntry, Role, cpus};
-use lockwright_measure::cell::Measurement;
+use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stats::Histogram;
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -133,7 +133,7 @@ impl Figure {
     }
     fn measured(self, contest: &Contest, whose: Whose) -> Option<Vec<f64>> {
         let ours = whose.entry(contest)?;
-        let all = |get: fn(&Measurement) -> f64| ours.runs.iter().flatten().map(get).collect();
+        let all = |get: fn(&TrialRecord) -> f64| ours.runs.iter().flatten().map(get).collect();
         let waits = |against: Against, get: fn(&Histogram) -> u64| {
             let theirs = get(against.entry(contest)?.waits.as_ref()?);
             Some(vec![get(ours.waits.as_ref()?) as f64 / theirs.max(1) as f64])

@@ -1,8 +1,8 @@
 //! Which locks a comparison is of: ours, their peers, and what they are called.
 
 use lockwright_measure::native::locks::{readers_share, stalls_if_oversubscribed};
-use lockwright_measure::subject::{Asked, Subject, SubjectOrigin};
 use lockwright_measure::peers::{Comparison, peers, usual_peers};
+use lockwright_measure::subject::{Asked, Subject, SubjectOrigin};
 
 /// Our lock in cells without readers.
 pub const OURS: &str = "mutex";

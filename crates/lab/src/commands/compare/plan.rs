@@ -4,11 +4,12 @@ use super::cells::{CellKind, CompareCell};
 use super::effort::CompareEffort;
 use super::locks::{ABLE_PEER, OURS, OURS_MIXED, all_peers, bears_oversubscription, label};
 use super::simulated;
-use lockwright_measure::cell::{Needs, Purpose};
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::{has, readers_share};
-use lockwright_measure::subject::{Asked, Subject};
 use lockwright_measure::peers::{Comparison, usual_peers};
+use lockwright_measure::subject::{Asked, Subject};
+use lockwright_measure::trial::Purpose;
+use lockwright_measure::workload::Needs;
 use lockwright_sheets::plural;
 
 /// No repetition should be shorter than this: rather there are fewer of them.

@@ -13,54 +13,59 @@
 //!   in `-both`.
 
 use super::cells::{CellKind, CompareCell};
-use lockwright_measure::cell::QueueNotify as Notify;
-use lockwright_measure::cell::{ReaderOrder, RealUse, Section, Workload};
+use lockwright_measure::native::churn::ChurnParams;
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::attempts::AttemptsParams;
+use lockwright_measure::workload::counter::ReaderOrder;
+use lockwright_measure::workload::handoff::Section;
+use lockwright_measure::workload::lru::LruParams;
+use lockwright_measure::workload::map::MapParams;
+use lockwright_measure::workload::pingpong::PingPongParams;
+use lockwright_measure::workload::queue::{QueueNotify as Notify, QueueParams};
+use lockwright_measure::workload::sections::SectionsParams;
+use lockwright_measure::workload::shards::ShardsParams;
 use std::sync::LazyLock;
 
-const fn queue(producers: u32, capacity: u32, notify: Notify) -> RealUse {
-    RealUse::Queue { producers, capacity, notify, timeout_ns: 0, job_ns: 0 }
+const fn queue(producers: u32, capacity: u32, notify: Notify) -> Workload {
+    Workload::Queue(QueueParams { producers, capacity, notify, ..QueueParams::USUAL })
 }
 
 /// A queue whose waits have a deadline.
-const fn timed(producers: u32, capacity: u32, notify: Notify) -> RealUse {
-    RealUse::Queue { producers, capacity, notify, timeout_ns: TIMEOUT_NS, job_ns: 0 }
+const fn timed(producers: u32, capacity: u32, notify: Notify) -> Workload {
+    let timeout_ns = TIMEOUT_NS;
+    Workload::Queue(QueueParams { producers, capacity, notify, timeout_ns, ..QueueParams::USUAL })
 }
 
 /// How long a timed wait on a condition variable lasts at most.
 const TIMEOUT_NS: u64 = 1_000_000;
 
 /// A thread that hands out jobs, and workers.
-const POOL: RealUse = RealUse::Queue {
-    producers: 1,
-    capacity: 100,
-    notify: Notify::One,
-    timeout_ns: 0,
-    job_ns: 10_000,
-};
+const POOL: Workload =
+    Workload::Queue(QueueParams { capacity: 100, job_ns: 10_000, ..QueueParams::USUAL });
 
 /// A section that computes, and that many times as much thinking.
-const fn computes(section_us: u64, think: u64) -> RealUse {
+const fn computes(section_us: u64, think: u64) -> Workload {
     let section_ns = section_us * 1_000;
-    RealUse::sections_of(Section::Spin, section_ns, section_ns * think, 0)
+    Workload::Sections(SectionsParams::alike(Section::Spin, section_ns, section_ns * think, 0))
 }
 
 /// A section that sleeps.
-const fn sleeps(section_us: u64, readers: u32) -> RealUse {
-    RealUse::sections_of(Section::Sleep, section_us * 1_000, 0, readers)
+const fn sleeps(section_us: u64, readers: u32) -> Workload {
+    Workload::Sections(SectionsParams::alike(Section::Sleep, section_us * 1_000, 0, readers))
 }
 
-const fn map(write_percent: u32) -> RealUse {
-    RealUse::Map { write_percent, is_shared: false }
+const fn map(write_percent: u32) -> Workload {
+    Workload::Map(MapParams { write_percent, shared: false })
 }
 
 /// A map whose lock readers share.
-const fn rw_map(write_percent: u32) -> RealUse {
-    RealUse::Map { write_percent, is_shared: true }
+const fn rw_map(write_percent: u32) -> Workload {
+    Workload::Map(MapParams { write_percent, shared: true })
 }
 
-/// Tries to get the lock for 200 us, and waits for it then.
-const ATTEMPTS: RealUse =
-    RealUse::Attempts { patience_ns: 200_000, section_ns: 50_000, think_ns: 50_000 };
+const fn shards(shards: u32) -> Workload {
+    Workload::Shards(ShardsParams { shards })
+}
 
 macro_rules! cells {
     ($($kind:ident { $($name:literal, $threads:literal, $workload:expr;)+ })+) => {
@@ -114,12 +119,12 @@ fn sleeper(us: u64, writes: u32, threads: usize, rest: &str) -> CompareCell {
     let has = |what| rest.contains(what);
     let section_ns = us * 1_000;
     let order = if has("random") { ReaderOrder::Random } else { ReaderOrder::Alternate };
-    let workload = Use(RealUse::Sections {
+    let workload = Workload::Sections(SectionsParams {
         section: Section::Sleep,
         section_ns,
         write_ns: if has("both") { section_ns } else { 0 },
         think_ns: 0,
-        readers: 100 - writes,
+        read_percent: 100 - writes,
         reader_order: order,
     });
     // As long as the process, as the names of the other cells.
@@ -127,69 +132,67 @@ fn sleeper(us: u64, writes: u32, threads: usize, rest: &str) -> CompareCell {
     CompareCell { name, workload, threads, kind: CellKind::Sleep, has_neighbours: has("busy") }
 }
 
-use Workload::RealUse as Use;
-
 // The name, the number of threads, what they do.
 cells! {
     Queue {
-        "q1/1/1-one", 2, Use(queue(1, 1, Notify::One));
-        "q1/1/100-one", 2, Use(queue(1, 100, Notify::One));
-        "q1/1/1000-one", 2, Use(queue(1, 1_000, Notify::One));
-        "q2/2/10-one", 4, Use(queue(2, 10, Notify::One));
-        "q4/4/10-all", 8, Use(queue(4, 10, Notify::All));
-        "q10/1/1-all", 11, Use(queue(10, 1, Notify::All));
-        "q1/10/1-all", 11, Use(queue(1, 1, Notify::All));
-        "q1/20/10-one", 21, Use(queue(1, 10, Notify::One));
-        "q20/1/10-one", 21, Use(queue(20, 10, Notify::One));
-        "q10/10/1-one", 20, Use(queue(10, 1, Notify::One));
-        "q10/10/1-all", 20, Use(queue(10, 1, Notify::All));
-        "q10/10/100-one", 20, Use(queue(10, 100, Notify::One));
-        "q10/10/100-all", 20, Use(queue(10, 100, Notify::All));
-        "q20/20/1-one", 40, Use(queue(20, 1, Notify::One));
-        "q20/20/10-all", 40, Use(queue(20, 10, Notify::All));
-        "q20/20/1000-one", 40, Use(queue(20, 1_000, Notify::One));
-        "q1/1/1-one-timed", 2, Use(timed(1, 1, Notify::One));
-        "q10/10/10-one-timed", 20, Use(timed(10, 10, Notify::One));
-        "q10/10/1-all-timed", 20, Use(timed(10, 1, Notify::All));
-        "pool-t4", 5, Use(POOL);
-        "pool-t16", 17, Use(POOL);
-        "pingpong", 2, Use(RealUse::PingPong);
+        "q1/1/1-one", 2, queue(1, 1, Notify::One);
+        "q1/1/100-one", 2, queue(1, 100, Notify::One);
+        "q1/1/1000-one", 2, queue(1, 1_000, Notify::One);
+        "q2/2/10-one", 4, queue(2, 10, Notify::One);
+        "q4/4/10-all", 8, queue(4, 10, Notify::All);
+        "q10/1/1-all", 11, queue(10, 1, Notify::All);
+        "q1/10/1-all", 11, queue(1, 1, Notify::All);
+        "q1/20/10-one", 21, queue(1, 10, Notify::One);
+        "q20/1/10-one", 21, queue(20, 10, Notify::One);
+        "q10/10/1-one", 20, queue(10, 1, Notify::One);
+        "q10/10/1-all", 20, queue(10, 1, Notify::All);
+        "q10/10/100-one", 20, queue(10, 100, Notify::One);
+        "q10/10/100-all", 20, queue(10, 100, Notify::All);
+        "q20/20/1-one", 40, queue(20, 1, Notify::One);
+        "q20/20/10-all", 40, queue(20, 10, Notify::All);
+        "q20/20/1000-one", 40, queue(20, 1_000, Notify::One);
+        "q1/1/1-one-timed", 2, timed(1, 1, Notify::One);
+        "q10/10/10-one-timed", 20, timed(10, 10, Notify::One);
+        "q10/10/1-all-timed", 20, timed(10, 1, Notify::All);
+        "pool-t4", 5, POOL;
+        "pool-t16", 17, POOL;
+        "pingpong", 2, Workload::PingPong(PingPongParams {});
     }
     Blocking {
-        "cs2us-x1-t2", 2, Use(computes(2, 1));
-        "cs2us-x1-t16", 16, Use(computes(2, 1));
-        "cs5us-x1-t8", 8, Use(computes(5, 1));
-        "cs20us-x1-t4", 4, Use(computes(20, 1));
-        "cs20us-x1-t64", 64, Use(computes(20, 1));
-        "cs50us-x1-t8", 8, Use(computes(50, 1));
-        "cs200us-x1-t4", 4, Use(computes(200, 1));
-        "cs2us-x4-t4", 4, Use(computes(2, 4));
-        "cs2us-x4-t64", 64, Use(computes(2, 4));
-        "cs5us-x4-t2", 2, Use(computes(5, 4));
-        "cs5us-x4-t8", 8, Use(computes(5, 4));
-        "cs5us-x4-t16", 16, Use(computes(5, 4));
-        "cs20us-x4-t8", 8, Use(computes(20, 4));
-        "cs20us-x4-t32", 32, Use(computes(20, 4));
-        "cs50us-x4-t4", 4, Use(computes(50, 4));
-        "cs50us-x4-t8", 8, Use(computes(50, 4));
-        "cs200us-x4-t8", 8, Use(computes(200, 4));
-        "io100us-t8", 8, Use(sleeps(100, 0));
-        "io1ms-t32", 32, Use(sleeps(1_000, 0));
-        "read80-io100us-t16", 16, Use(sleeps(100, 80));
+        "cs2us-x1-t2", 2, computes(2, 1);
+        "cs2us-x1-t16", 16, computes(2, 1);
+        "cs5us-x1-t8", 8, computes(5, 1);
+        "cs20us-x1-t4", 4, computes(20, 1);
+        "cs20us-x1-t64", 64, computes(20, 1);
+        "cs50us-x1-t8", 8, computes(50, 1);
+        "cs200us-x1-t4", 4, computes(200, 1);
+        "cs2us-x4-t4", 4, computes(2, 4);
+        "cs2us-x4-t64", 64, computes(2, 4);
+        "cs5us-x4-t2", 2, computes(5, 4);
+        "cs5us-x4-t8", 8, computes(5, 4);
+        "cs5us-x4-t16", 16, computes(5, 4);
+        "cs20us-x4-t8", 8, computes(20, 4);
+        "cs20us-x4-t32", 32, computes(20, 4);
+        "cs50us-x4-t4", 4, computes(50, 4);
+        "cs50us-x4-t8", 8, computes(50, 4);
+        "cs200us-x4-t8", 8, computes(200, 4);
+        "io100us-t8", 8, sleeps(100, 0);
+        "io1ms-t32", 32, sleeps(1_000, 0);
+        "read80-io100us-t16", 16, sleeps(100, 80);
     }
     Work {
-        "map-w10-t2", 2, Use(map(10));
-        "map-w10-t16", 16, Use(map(10));
-        "rwmap-w1-t16", 16, Use(rw_map(1));
-        "rwmap-w10-t2", 2, Use(rw_map(10));
-        "rwmap-w10-t16", 16, Use(rw_map(10));
-        "rwmap-w50-t16", 16, Use(rw_map(50));
-        "lru-t2", 2, Use(RealUse::Lru);
-        "lru-t8", 8, Use(RealUse::Lru);
-        "shards16-t16", 16, Use(RealUse::Shards { count: 16 });
-        "shards1000-t16", 16, Use(RealUse::Shards { count: 1_000 });
-        "churn-t4", 4, Use(RealUse::Churn);
-        "timed-t8", 8, Use(ATTEMPTS);
+        "map-w10-t2", 2, map(10);
+        "map-w10-t16", 16, map(10);
+        "rwmap-w1-t16", 16, rw_map(1);
+        "rwmap-w10-t2", 2, rw_map(10);
+        "rwmap-w10-t16", 16, rw_map(10);
+        "rwmap-w50-t16", 16, rw_map(50);
+        "lru-t2", 2, Workload::Lru(LruParams {});
+        "lru-t8", 8, Workload::Lru(LruParams {});
+        "shards16-t16", 16, shards(16);
+        "shards1000-t16", 16, shards(1_000);
+        "churn-t4", 4, Workload::Churn(ChurnParams::USUAL);
+        "timed-t8", 8, Workload::Attempts(AttemptsParams::USUAL);
         "cs1-t1000", 1_000, Workload::counter(1, 0);
     }
 }
@@ -201,37 +204,37 @@ mod tests {
     /// The name that a cell ought to have.
     fn name(cell: &CompareCell) -> String {
         let threads = cell.threads;
-        let Use(it) = cell.workload else { return format!("cs1-t{threads}") };
         let us = |ns: u64| match ns / 1_000 {
             1_000 => "1ms".into(),
             us => format!("{us}us"),
         };
-        match it {
-            RealUse::Queue { job_ns: 1.., producers, .. } => {
-                format!("pool-t{}", threads as u32 - producers)
+        match cell.workload {
+            Workload::Queue(it) if it.job_ns > 0 => {
+                format!("pool-t{}", threads as u32 - it.producers)
             }
-            RealUse::Queue { producers, capacity, notify, timeout_ns, .. } => {
-                let consumers = threads as u32 - producers;
-                let notify = if notify == Notify::One { "one" } else { "all" };
-                let timed = if timeout_ns > 0 { "-timed" } else { "" };
-                format!("q{producers}/{consumers}/{capacity}-{notify}{timed}")
+            Workload::Queue(it) => {
+                let (consumers, notify) = (threads as u32 - it.producers, it.notify.name());
+                let timed = if it.timeout_ns > 0 { "-timed" } else { "" };
+                format!("q{}/{consumers}/{}-{notify}{timed}", it.producers, it.capacity)
             }
-            RealUse::Sections { section: Section::Spin, section_ns, think_ns, .. } => {
-                format!("cs{}-x{}-t{threads}", us(section_ns), think_ns / section_ns)
+            Workload::Sections(it) if it.section == Section::Spin => {
+                format!("cs{}-x{}-t{threads}", us(it.section_ns), it.think_ns / it.section_ns)
             }
-            RealUse::Sections { section_ns, readers: 0, .. } => {
-                format!("io{}-t{threads}", us(section_ns))
+            Workload::Sections(it) if it.read_percent == 0 => {
+                format!("io{}-t{threads}", us(it.section_ns))
             }
-            RealUse::Sections { section_ns, readers, .. } => {
-                format!("read{readers}-io{}-t{threads}", us(section_ns))
+            Workload::Sections(it) => {
+                format!("read{}-io{}-t{threads}", it.read_percent, us(it.section_ns))
             }
-            RealUse::Map { write_percent, is_shared } => {
-                format!("{}map-w{write_percent}-t{threads}", if is_shared { "rw" } else { "" })
+            Workload::Map(it) => {
+                let rw = if it.shared { "rw" } else { "" };
+                format!("{rw}map-w{}-t{threads}", it.write_percent)
             }
-            RealUse::Shards { count } => format!("shards{count}-t{threads}"),
-            RealUse::PingPong => "pingpong".into(),
-            RealUse::Attempts { .. } => format!("timed-t{threads}"),
-            RealUse::Lru | RealUse::Churn => format!("{}-t{threads}", it.name()),
+            Workload::Shards(it) => format!("shards{}-t{threads}", it.shards),
+            Workload::PingPong(_) => "pingpong".into(),
+            Workload::Attempts(_) => format!("timed-t{threads}"),
+            Workload::Lru(_) | Workload::Churn(_) => format!("{}-t{threads}", cell.workload.name()),
+            _ => format!("cs1-t{threads}"),
         }
     }
 

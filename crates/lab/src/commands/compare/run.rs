@@ -5,12 +5,13 @@ use super::contest;
 use super::plan::ComparePlan;
 use super::report::CompareDocument;
 use crate::machines;
-use lockwright_measure::cell::{LabMachine, Purpose, Settings, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::NativeMachine;
 use lockwright_measure::native::locks::stalls_if_oversubscribed;
 use lockwright_measure::subject::Subject;
+use lockwright_measure::trial::{LabMachine, Purpose, Settings};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{Outputs, Progress, foreign_load};
 use std::process::ExitCode;
 

@@ -5,8 +5,9 @@ use super::cells::{CellKind, CompareCell};
 use super::locks::OURS_MIXED;
 use super::overall::geometric_mean;
 use super::score::{Contest, Estimate};
-use lockwright_measure::cell::{RealUse, Workload};
 use lockwright_measure::stats::{Bootstrap, median};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::sections::SectionsParams;
 use serde::Serialize;
 
 /// The lock in all cells with readers, and in those in which they sleep.
@@ -66,7 +67,7 @@ const GROUPS: [(&str, CellKind, bool, bool); 5] = [
 ];
 
 fn writers_sleep(cell: &CompareCell) -> bool {
-    matches!(cell.workload, Workload::RealUse(RealUse::Sections { write_ns: 1.., .. }))
+    matches!(cell.workload, Workload::Sections(SectionsParams { write_ns: 1.., .. }))
 }
 
 impl RwSection {

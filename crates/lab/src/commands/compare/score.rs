@@ -8,7 +8,7 @@
 use super::cells::CompareCell;
 use super::locks::Versions;
 use super::overall::geometric_mean;
-use lockwright_measure::cell::Measurement;
+use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stats::{Bootstrap, Histogram, median};
 use serde::Serialize;
 
@@ -33,17 +33,17 @@ impl Role {
 }
 
 /// CPU seconds per second of a repetition.
-pub fn cpus(run: &Measurement) -> f64 {
+pub fn cpus(run: &TrialRecord) -> f64 {
     run.cpu_s / (run.window_ns.max(1) as f64 * 1e-9)
 }
 
 /// CPU nanoseconds of an operation.
-pub fn cpu_ns_per_op(run: &Measurement) -> f64 {
+pub fn cpu_ns_per_op(run: &TrialRecord) -> f64 {
     run.cpu_s * 1e9 / run.total_ops().max(1) as f64
 }
 
 /// True if it is known how its threads used the CPUs: not if each of them had a simulated CPU.
-fn has_usage(run: &Measurement) -> bool {
+fn has_usage(run: &TrialRecord) -> bool {
     run.digest.is_none() || run.host.is_some()
 }
 
@@ -58,7 +58,7 @@ pub struct ContestEntry {
     /// What it takes part as.
     pub role: Role,
     /// The repetitions, in order; nothing where Ctrl-C came first.
-    pub runs: Vec<Option<Measurement>>,
+    pub runs: Vec<Option<TrialRecord>>,
     /// All waits that were timed.
     pub waits: Option<Histogram>,
     /// Of each repetition in which they were: the fewest operations of a thread, in parts of the most.
@@ -86,7 +86,7 @@ impl ContestEntry {
         Self { name, role, runs: Vec::new(), waits: None, min_max: Vec::new() }
     }
     /// Adds a repetition in which waits were timed.
-    pub fn add_timed(&mut self, timed: Measurement) {
+    pub fn add_timed(&mut self, timed: TrialRecord) {
         let (min, max) = timed.min_max_ops();
         self.min_max.push(min as f64 / max.max(1) as f64);
         match (&mut self.waits, timed.waits) {
@@ -96,12 +96,12 @@ impl ContestEntry {
         }
     }
     /// The median of all repetitions; `None` if there are none.
-    pub fn median(&self, get: fn(&Measurement) -> f64) -> Option<f64> {
+    pub fn median(&self, get: fn(&TrialRecord) -> f64) -> Option<f64> {
         let values: Vec<f64> = self.runs.iter().flatten().map(get).collect();
         (!values.is_empty()).then(|| median(&values))
     }
     /// The same of something about the use of the CPUs; `None` if that is not known either.
-    pub fn median_usage(&self, get: fn(&Measurement) -> f64) -> Option<f64> {
+    pub fn median_usage(&self, get: fn(&TrialRecord) -> f64) -> Option<f64> {
         let is_known = self.runs.iter().flatten().all(has_usage);
         self.median(get).filter(|_| is_known)
     }
@@ -113,7 +113,7 @@ impl ContestEntry {
         (!rates.is_empty()).then(|| median(&rates))
     }
     /// What `get` makes of the even repetitions that this one and `other` have.
-    fn scored<T>(&self, other: &Self, get: impl Fn(&Measurement, &Measurement) -> T) -> Vec<T> {
+    fn scored<T>(&self, other: &Self, get: impl Fn(&TrialRecord, &TrialRecord) -> T) -> Vec<T> {
         let pairs = self.runs.iter().zip(&other.runs).enumerate();
         let even = pairs.filter(|&(index, _)| Half::Even.has(index));
         even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
@@ -132,7 +132,7 @@ impl ContestEntry {
     /// which one of them got nowhere, or used no measurable time, are left out.
     pub fn cpu_per_op_ratios_to(&self, other: &Self) -> Vec<f64> {
         let ratio =
-            |mine: &Measurement, theirs: &Measurement| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs);
+            |mine: &TrialRecord, theirs: &TrialRecord| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs);
         let ratios = self.usage_ratios_to(other, ratio);
         ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
     }
@@ -140,9 +140,9 @@ impl ContestEntry {
     fn usage_ratios_to(
         &self,
         other: &Self,
-        get: impl Fn(&Measurement, &Measurement) -> f64,
+        get: impl Fn(&TrialRecord, &TrialRecord) -> f64,
     ) -> Vec<f64> {
-        let known = |mine: &Measurement, theirs: &Measurement| {
+        let known = |mine: &TrialRecord, theirs: &TrialRecord| {
             (has_usage(mine) && has_usage(theirs)).then(|| get(mine, theirs))
         };
         self.scored(other, known).into_iter().flatten().collect()
@@ -298,7 +298,7 @@ pub mod tests {
         let cell = MATRIX.iter().find(|known| known.name == cell).expect("a known cell");
         let run = |&ops_per_s: &f64| {
             let (cpu_s, window_ns) = (0.2, 100_000_000);
-            Some(Measurement { ops_per_s, cpu_s, window_ns, ..Measurement::default() })
+            Some(TrialRecord { ops_per_s, cpu_s, window_ns, ..TrialRecord::default() })
         };
         let entry = |(index, (name, rates)): (usize, &(&'static str, &[f64]))| {
             let our_name = name.strip_suffix('*').or((index == 0).then_some(*name));
@@ -422,7 +422,7 @@ pub mod tests {
         };
         for (waits, per_thread_ops) in [(waits(3), [1, 4]), (None, [5, 5]), (waits(9), [0, 0])] {
             let per_thread_ops = per_thread_ops.into();
-            entry.add_timed(Measurement { waits, per_thread_ops, ..Measurement::default() });
+            entry.add_timed(TrialRecord { waits, per_thread_ops, ..TrialRecord::default() });
         }
         assert_eq!(entry.min_max, [0.25, 1.0, 0.0]);
         assert_eq!(entry.waits.map(|waits| (waits.count(), waits.max())), Some((2, 9)));

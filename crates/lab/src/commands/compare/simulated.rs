@@ -2,10 +2,11 @@
 
 use super::cells::CompareCell;
 use super::effort::CompareEffort;
-use lockwright_measure::cell::{LabMachine, RealUse, Workload};
 use lockwright_measure::error::Error;
-use lockwright_measure::subject::{Asked, Subject};
 use lockwright_measure::peers::Comparison;
+use lockwright_measure::subject::{Asked, Subject};
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 
 /// The peers in cells without readers. Locks of other libraries do not run in a simulation; these are their designs.
@@ -31,7 +32,7 @@ pub fn usual_peers(comparison: Comparison) -> impl Iterator<Item = &'static str>
 
 /// Leaves out the locks that do not run on `machine`; an error if one of them was named.
 pub fn leave_out_foreign(peers: &mut Vec<Asked>, machine: &dyn LabMachine) -> Result<(), Error> {
-    let refused = |lock: Subject| machine.refuses(lock, Workload::Uncontended);
+    let refused = |lock: Subject| machine.refuses(lock, Workload::counter(1, 0));
     let named = peers.iter().filter(|peer| peer.explicitly);
     match named.filter_map(|peer| refused(peer.subject)).next() {
         Some(why) => Err(Error::usage(why)),
@@ -49,7 +50,7 @@ pub fn leave_out_cells(
 ) -> Result<Vec<String>, Error> {
     let why_not = |cell: &CompareCell| match cell.workload {
         _ if cell.has_neighbours => Some(NO_NEIGHBOURS),
-        Workload::RealUse(RealUse::Churn) => Some(NO_CHURN),
+        Workload::Churn(_) => Some(NO_CHURN),
         _ if cell.threads > machine.cpus() && machine.has_scheduler().is_err() => {
             Some(NO_SCHEDULER)
         }
@@ -110,9 +111,9 @@ mod tests {
     use crate::commands::compare::CompareArgs;
     use crate::commands::compare::cells::MATRIX;
     use crate::options;
-    use lockwright_measure::cell::{Purpose, Settings};
     use lockwright_measure::native::locks::readers_share;
     use lockwright_measure::simulated::SimulatedMachine;
+    use lockwright_measure::trial::{Purpose, Settings};
 
     fn x5_4() -> SimulatedMachine {
         let machine = SimulatedMachine::builtin("x5-4", Settings::default());
@@ -124,7 +125,7 @@ mod tests {
         for (names, share) in [(PEERS, false), (RW_PEERS, true)] {
             for name in names {
                 let lock = Subject::find(name).expect("a known lock");
-                assert_eq!(x5_4().refuses(lock, Workload::Uncontended), None, "{name}");
+                assert_eq!(x5_4().refuses(lock, Workload::counter(1, 0)), None, "{name}");
                 assert_eq!(readers_share(lock), share, "{name}");
             }
         }

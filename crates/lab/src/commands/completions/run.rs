@@ -1,12 +1,12 @@
 //! Completion scripts, as clap's crate makes them.
 
 use super::args::CompletionsArgs;
-use crate::commands::bench::WORKLOADS;
 use crate::commands::lists::client_names;
 use crate::machines;
 use clap::builder::PossibleValuesParser;
 use lockwright_measure::error::Error;
 use lockwright_measure::subject::Subject;
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::print;
 use lockwright_studies::tables::TABLES;
 
@@ -23,7 +23,7 @@ fn with_names(mut command: clap::Command) -> clap::Command {
     let named: Vec<(&str, Vec<String>)> = vec![
         ("lock", Subject::all().map(|lock| lock.name().into()).collect()),
         ("on", machines::all().into_iter().map(|machine| machine.name).collect()),
-        ("workload", WORKLOADS.iter().map(|workload| workload.name.into()).collect()),
+        ("workload", Workload::ALL.iter().map(|workload| workload.name().into()).collect()),
         ("table", TABLES.iter().map(|table| table.name.into()).collect()),
         ("client", client_names().map(String::from).collect()),
     ];

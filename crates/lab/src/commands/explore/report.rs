@@ -6,8 +6,8 @@ pub use trace::Trace;
 
 use super::args::ExploreArgs;
 use crate::options::SeedArgs;
-use lockwright_measure::client::{LockAndClient, Target};
 use lockwright_core::events::Event;
+use lockwright_measure::client::{LockAndClient, Target};
 use lockwright_sheets::{
     Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
 };

@@ -4,13 +4,14 @@ use super::args::LocksArgs;
 use super::card;
 use super::clients::CLIENTS;
 use super::report::{ListReport, Rest};
-use crate::commands::bench::{self, WORKLOADS};
 use crate::machines::{self, ListedMachine};
+use crate::options::written;
+use lockwright_core::events::Event;
+use lockwright_core::raw::Order;
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::order_of;
 use lockwright_measure::subject::{Subject, SubjectOrigin};
-use lockwright_core::events::Event;
-use lockwright_core::raw::Order;
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{DocumentArgs, OutputArgs, Outputs, hanging, wrapped};
 use lockwright_studies::reproduce::has_published_predictions;
 use lockwright_studies::tables::TABLES;
@@ -114,14 +115,16 @@ pub fn machines(args: &DocumentArgs) -> Result<(), Error> {
 
 /// `lockwright workloads`.
 pub fn workloads(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("is", "is"), ("", "knobs"), ("parameters", "defaults")];
-    let item = |listed: &bench::ListedWorkload| {
-        let flags = listed.knobs.iter().map(|(flag, _)| *flag);
-        let typed: Vec<_> =
-            listed.knobs.iter().map(|(flag, usual)| format!("{flag} {usual}")).collect();
-        [listed.name.into(), listed.is.into(), flags.collect(), typed.join(" ").into()]
+    let columns = [("name", "name"), ("is", "is"), ("", "parameters"), ("parameters", "defaults")];
+    let item = |workload: &Workload| {
+        let flags = workload.table().iter().map(|param| param.flag());
+        let typed = workload.table().iter().filter_map(|param| {
+            Some(format!("{} {}", param.flag(), written(param, &workload.get(param.name)?)))
+        });
+        let typed = typed.collect::<Vec<_>>().join(" ");
+        [workload.name().into(), workload.about().into(), flags.collect(), typed.into()]
     };
-    let items = WORKLOADS.iter().map(item).collect();
+    let items = Workload::ALL.iter().map(item).collect();
     write(args, ListReport { schema: "lockwright.workloads/1", columns, items, rest: None })
 }
 

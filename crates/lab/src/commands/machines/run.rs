@@ -4,12 +4,13 @@ use super::args::{CheckArgs, MachinesArgs, MachinesCommand, ProbeArgs};
 use crate::commands::lists;
 use crate::machines::{self, NATIVE};
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::{LabMachine, Settings, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::native::NativeMachine;
+use lockwright_measure::trial::{LabMachine, Settings};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{Destination, Outputs, print};
-use lockwright_studies::check::{self, CheckPlan, THREADS};
 use lockwright_sim::machine::{Machine, MachineFile};
+use lockwright_studies::check::{self, CheckPlan, THREADS};
 use std::process::ExitCode;
 
 /// `lockwright machines`, and what can be done with them.

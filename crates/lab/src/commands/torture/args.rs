@@ -1,12 +1,12 @@
 //! The arguments of `torture`.
 
 use crate::options::{
-    MachineArgs, STARVE_HEADING, StarveArgs, count, long_hold, name, nanoseconds, nested, seconds,
-    seconds_or_off, whole,
+    MachineArgs, STARVE, StarveArgs, count, long_hold, name, nested, seconds, seconds_or_off, whole,
 };
 use clap::Args;
-use lockwright_measure::cell::{LabMachine, Section, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::OutputArgs;
 
 /// Where the help lists what is mixed in.
@@ -14,7 +14,6 @@ const STRESS: &str = "Stress that is mixed in (TIME: off leaves it out)";
 
 /// The workloads of a torture.
 const LOCKTORTURE: &str = "locktorture";
-const STARVE_NAME: &str = "starve";
 
 /// Arguments of `torture`.
 #[derive(Clone, Debug, Args)]
@@ -45,18 +44,11 @@ pub struct TortureArgs {
     #[command(flatten)]
     pub stress: StressArgs,
     /// What the threads do: locktorture or starve [default: locktorture]
-    #[arg(long, value_name = "NAME", value_parser = name, help_heading = STARVE_HEADING)]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     pub workload: Option<String>,
     /// Parameters of `starve`.
     #[command(flatten)]
     pub starve: StarveArgs,
-    /// What the others do in their sections: sleep, spin, or compute, in which only time on a CPU counts [default:
-    /// sleep]
-    #[arg(long, value_enum, help_heading = STARVE_HEADING, hide_possible_values = true)]
-    pub section: Option<Section>,
-    /// How long, on average [default: 1ms]
-    #[arg(long, help_heading = STARVE_HEADING, value_name = "TIME", value_parser = nanoseconds)]
-    pub section_ns: Option<u64>,
 }
 
 /// What a torture adds to locktorture's loop.
@@ -92,9 +84,6 @@ pub struct StressArgs {
 impl TortureArgs {
     /// The workload `starve`, if it was asked for.
     pub fn starve(&self, machine: &dyn LabMachine) -> Result<Option<Workload>, Error> {
-        let own =
-            [("--section", self.section.is_some()), ("--section-ns", self.section_ns.is_some())];
-        let own = own.into_iter().filter_map(|(flag, is)| is.then_some(flag));
         let stress = &self.stress;
         let others = [
             ("--readers", self.readers.is_some()),
@@ -103,25 +92,25 @@ impl TortureArgs {
             ("--faults", stress.faults),
         ];
         let others = others.into_iter().filter_map(|(flag, is)| is.then_some(flag));
-        let wrong = |flag, owner: &str, instead: &str| {
+        let wrong = |flag: &str, owner: &str, instead: &str| {
             Err(Error::usage(format!(
                 "{flag} is for the workload `{owner}`: leave it out, or {instead}"
             )))
         };
         match self.workload.as_deref().unwrap_or(LOCKTORTURE) {
-            LOCKTORTURE => match own.chain(self.starve.given()).next() {
-                Some(flag) => wrong(flag, STARVE_NAME, "add --workload starve"),
+            LOCKTORTURE => match self.starve.0.flags().next() {
+                Some(flag) => wrong(&flag, STARVE, "add --workload starve"),
                 None => Ok(None),
             },
-            STARVE_NAME => match others.into_iter().next() {
+            STARVE => match others.into_iter().next() {
                 Some(flag) => wrong(flag, LOCKTORTURE, "leave out --workload"),
                 None => {
-                    let Self { section, section_ns, threads, .. } = self;
-                    self.starve.workload(*section, *section_ns, threads, machine).map(Some)
+                    let all = self.starve.0.workloads(STARVE, machine, false)?;
+                    Ok(all.into_iter().next())
                 }
             },
             other => {
-                let names = [LOCKTORTURE, STARVE_NAME].into_iter();
+                let names = [LOCKTORTURE, STARVE].into_iter();
                 Err(Error::unknown("workload", other, names, "lockwright torture --help"))
             }
         }

@@ -5,11 +5,11 @@
 
 use super::args::StressArgs;
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::LabMachine;
 use lockwright_measure::error::Error;
 use lockwright_measure::stress::Stress;
-use lockwright_sim::Preemption;
+use lockwright_measure::trial::LabMachine;
 use lockwright_measure::workload::locktorture::LONG_HOLD_NS;
+use lockwright_sim::Preemption;
 
 /// Long holds of this part of the window, unless that is longer than the kernel's.
 const LONG_HOLD_PART: u64 = 250;
@@ -123,13 +123,14 @@ fn preemption(
 mod tests {
     use super::*;
     use crate::mock::MockMachine;
-    use lockwright_measure::cell::{Settings, Workload};
     use lockwright_measure::simulated::SimulatedMachine;
+    use lockwright_measure::trial::Settings;
+    use lockwright_measure::workload::Workload;
 
     const WINDOW_NS: u64 = 250_000_000;
 
     fn two(machine: &dyn LabMachine) -> ThreadCounts {
-        let any = Workload::Locktorture { long_hold: false };
+        let any = Workload::counter(1, 0);
         ThreadCounts::of_threads(machine, any, &[2]).expect("a sound number")
     }
 

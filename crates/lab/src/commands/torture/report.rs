@@ -2,8 +2,10 @@
 
 mod result;
 
-use lockwright_measure::cell::{CellSpec, Measurement, On, Settings, Workload};
+use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stress::Stress;
+use lockwright_measure::trial::{On, Settings, Trial};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{Bar, Chart, ChartShape, Grid, Report, optional, to_json, warned};
 use result::{Mixed, TortureResult};
 use serde::Serialize;
@@ -49,7 +51,7 @@ impl TortureDocument {
         }
     }
     /// Adds what was measured of `spec`; `failure` says what broke.
-    pub fn add(&mut self, spec: &CellSpec, measured: &Measurement, failure: Option<String>) {
+    pub fn add(&mut self, spec: &Trial, measured: &TrialRecord, failure: Option<String>) {
         self.results.push(TortureResult::new(&self.on, spec, measured, failure));
     }
     /// The newest result, if there is one.

@@ -4,10 +4,10 @@
 //! something else is asked for.
 
 use super::args::TortureArgs;
-use lockwright_measure::cell::LabMachine;
 use lockwright_measure::error::Error;
 use lockwright_measure::native::locks::readers_share;
 use lockwright_measure::subject::{Asked, Subject};
+use lockwright_measure::trial::LabMachine;
 
 /// How many threads read, and of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
     use crate::mock::MockMachine;
     use crate::options;
-    use lockwright_measure::cell::Settings;
     use lockwright_measure::simulated::SimulatedMachine;
+    use lockwright_measure::trial::Settings;
 
     fn asked(more: &str, machine: &dyn LabMachine) -> Roles {
         Roles::asked(&options::read(more), machine)

@@ -5,16 +5,19 @@ use super::mix;
 use super::report::TortureDocument;
 use super::roles::Roles;
 use crate::matrix::{self, Matrix};
-use crate::options::{MachineArgs, STARVE_THREADS};
+use crate::options::MachineArgs;
 use crate::outcome::{exit_code, what_broke};
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
-use lockwright_measure::cell::{CellError, CellSpec, LabMachine, Measurement, Purpose, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::locks::readers_share;
+use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::stress::Stress;
 use lockwright_measure::subject::Asked;
+use lockwright_measure::trial::{LabMachine, Purpose, Trial};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::locktorture::LocktortureParams;
 use lockwright_sheets::{Outputs, Progress, foreign_load, warned};
 use std::process::ExitCode;
 
@@ -41,8 +44,9 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
     let roles = Roles::asked(args, machine);
     let starve = args.starve(machine)?;
-    let usual_threads = if starve.is_some() { STARVE_THREADS } else { usual.threads };
-    let thread_counts = thread_counts(args, machine, roles, usual_threads)?;
+    let of_starve = starve.and_then(|starve| starve.usual_threads(machine.cpus()));
+    let usual_threads = of_starve.unwrap_or(usual.threads);
+    let thread_counts = thread_counts(args, machine, roles, usual_threads, starve)?;
     let usual_s = thread_counts.kind().map_or(usual.secs, |_| SHARED_DEFAULT_S);
     let window_ns = matrix::window_ns(args.secs, usual_s)?;
     let mut stress = mix::stress(&args.stress, machine, &thread_counts, window_ns)?;
@@ -51,7 +55,9 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         let stutter_ns = if args.stress.stutter.is_some() { stress.stutter_ns } else { 0 };
         stress = Stress { long_hold_ns: 0, nested: 0, stutter_ns, ..stress };
     }
-    let workload = starve.unwrap_or(Workload::Locktorture { long_hold: stress.long_hold_ns > 0 });
+    let long_hold = stress.long_hold_ns > 0;
+    let locktorture = LocktortureParams { long_hold, ..LocktortureParams::USUAL };
+    let workload = starve.unwrap_or(Workload::Locktorture(locktorture));
     let mut matrix = Matrix::new(machine, workload, &args.lock, thread_counts)?;
     roles.retain(&mut matrix.locks)?;
     let outputs = args.output.open()?;
@@ -72,22 +78,14 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
                 Some(_) => (threads, 0),
                 None => roles.of(lock, threads),
             };
-            let spec = move |scheduling| CellSpec {
-                lock,
-                workload,
-                threads,
-                scheduling,
-                window_ns,
-                repetition: 0,
-                seed,
-                purpose: Purpose::Torture(Stress { readers, ..stress }),
-                has_neighbours: false,
-            };
+            let purpose = Purpose::Torture(Stress { readers, ..stress });
+            let trial = Trial::new(lock, workload, threads, window_ns, seed);
+            let spec = move |scheduling| Trial { scheduling, purpose, ..trial };
             matrix.thread_counts.schedulings(threads).into_iter().map(spec)
         };
         matrix.locks_with(threads).flat_map(of_lock).collect()
     });
-    let stages: Vec<Vec<CellSpec>> = stages.collect();
+    let stages: Vec<Vec<Trial>> = stages.collect();
     progress.expect(stages.iter().map(Vec::len).sum());
     for cells in &stages {
         torture(machine, cells, usual.side_by_side, &mut document, &teller)?;
@@ -106,10 +104,16 @@ fn thread_counts(
     machine: &dyn LabMachine,
     roles: Roles,
     usual: usize,
+    starve: Option<Workload>,
 ) -> Result<ThreadCounts, Error> {
-    let any = Workload::Locktorture { long_hold: false };
+    let workload = starve.unwrap_or(Workload::Locktorture(LocktortureParams::USUAL));
     let usual = [roles.usual_threads(usual)];
-    let thread_counts = ThreadCounts::asked(machine, any, &args.machine, &args.threads, &usual)?;
+    let thread_counts =
+        ThreadCounts::asked(machine, workload, &args.machine, &args.threads, &usual)?;
+    if let Some(Workload::Starve(it)) = starve {
+        let most = thread_counts.counts().iter().max().copied().unwrap_or(0);
+        it.check_threads(most, machine.cpus()).map_err(Error::usage)?;
+    }
     roles.check(thread_counts.counts(), thread_counts.noun())?;
     Ok(thread_counts)
 }
@@ -123,7 +127,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&self, document: &TortureDocument, spec: &CellSpec) -> Result<(), Error> {
+    fn tell(&self, document: &TortureDocument, spec: &Trial) -> Result<(), Error> {
         let Some(result) = document.last() else { return Ok(()) };
         self.outputs.keep_so_far(document);
         for line in result.lines() {
@@ -142,7 +146,7 @@ impl Teller<'_> {
 /// Runs the cells.
 fn torture(
     machine: &dyn LabMachine,
-    cells: &[CellSpec],
+    cells: &[Trial],
     side_by_side: bool,
     document: &mut TortureDocument,
     teller: &Teller<'_>,
@@ -155,15 +159,15 @@ fn torture(
         let results = machine.run_batch(batch, &|_| teller.progress.advance(1));
         for (spec, result) in batch.iter().zip(results) {
             let (measured, failure) = match result {
-                Err(CellError::Interrupted) => continue,
+                Err(TrialError::Interrupted) => continue,
                 Ok(measured) => {
                     let failure = (!measured.held()).then(|| what_broke(&measured));
                     (measured, failure)
                 }
-                Err(CellError::Failed(how)) => {
+                Err(TrialError::Failed(how)) => {
                     document.is_over = !side_by_side;
                     let window_ns = spec.window_ns;
-                    (Measurement { window_ns, ..Measurement::default() }, Some(how))
+                    (TrialRecord { window_ns, ..TrialRecord::default() }, Some(how))
                 }
             };
             document.add(spec, &measured, failure);
@@ -178,14 +182,14 @@ mod tests {
     use super::*;
     use crate::mock::MockMachine;
     use crate::options;
-    use lockwright_measure::cell::Settings;
     use lockwright_measure::stress::Stress;
     use lockwright_measure::subject::Subject;
+    use lockwright_measure::trial::Settings;
     use lockwright_sheets::DocumentArgs;
 
     fn document_for(names: &[&str]) -> TortureDocument {
         let machine = MockMachine::default();
-        let workload = Workload::Locktorture { long_hold: false };
+        let workload = Workload::Locktorture(LocktortureParams::USUAL);
         let mut document =
             TortureDocument::new(machine.on(workload), workload, 1, Settings::default());
         let quiet = DocumentArgs { json: Some("-".into()), csv: None };
@@ -193,18 +197,12 @@ mod tests {
         let progress = Progress::new(true);
         let machine_args = options::read("");
         let teller = Teller { outputs: &outputs, progress, machine: &machine_args };
-        let cells: Vec<CellSpec> = names
+        let cells: Vec<Trial> = names
             .iter()
-            .map(|name| CellSpec {
-                lock: Subject::find(name).expect("a known name"),
-                workload,
-                threads: 2,
-                scheduling: None,
-                window_ns: 1_000,
-                repetition: 0,
-                seed: 1,
-                purpose: Purpose::Torture(Stress::default()),
-                has_neighbours: false,
+            .map(|name| {
+                let lock = Subject::find(name).expect("a known name");
+                let purpose = Purpose::Torture(Stress::default());
+                Trial { purpose, ..Trial::new(lock, workload, 2, 1_000, 1) }
             })
             .collect();
         torture(&machine, &cells, false, &mut document, &teller).expect("nothing is written");

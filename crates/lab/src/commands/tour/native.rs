@@ -5,8 +5,11 @@ use super::guide::Guide;
 use super::plan::StopPlan;
 use crate::commands::bench::BenchDocument;
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::{LabMachine, ReaderOrder, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::counter::CounterParams;
+use lockwright_measure::workload::uncontended::UncontendedParams;
 
 const RUNS: u32 = 5;
 const WINDOW_NS: u64 = 50_000_000;
@@ -14,7 +17,7 @@ const WINDOW_NS: u64 = 50_000_000;
 /// What a lock/unlock pair costs when no other thread wants the lock.
 pub fn alone(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Error> {
     let locks = "floor,mutex,std,parking_lot,pthread,qspinlock";
-    run(native, Workload::Uncontended, locks, &[1], guide)
+    run(native, Workload::Uncontended(UncontendedParams {}), locks, &[1], guide)
 }
 
 /// A mutex that several threads want.
@@ -33,13 +36,11 @@ pub fn mixed(native: &dyn LabMachine, guide: &Guide) -> Result<BenchDocument, Er
 }
 
 fn reading(native: &dyn LabMachine, percent: u32, guide: &Guide) -> Result<BenchDocument, Error> {
-    let workload = Workload::Counter {
-        cs_load: 1,
+    let workload = Workload::Counter(CounterParams {
         think_load: 4,
-        readers: percent,
-        reader_order: ReaderOrder::Alternate,
-        is_empty: false,
-    };
+        read_percent: percent,
+        ..CounterParams::USUAL
+    });
     let locks = "rwlock,percpu-rwlock,std-rwlock,parking_lot-rwlock";
     run(native, workload, locks, &[native.cpus()], guide)
 }

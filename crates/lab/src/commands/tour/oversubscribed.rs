@@ -6,8 +6,9 @@ use crate::commands::bench::BenchDocument;
 use crate::machines;
 use crate::options::{self, MachineArgs};
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::{LabMachine, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 
 /// The guest: three quarters of a host's CPUs to three times as many, from one of the three start
 /// states, because a picture has room for one.

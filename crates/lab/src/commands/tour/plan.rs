@@ -5,8 +5,9 @@ use crate::commands::bench::{BenchDocument, Benchmark, Together};
 use crate::machines;
 use crate::matrix::Matrix;
 use crate::thread_counts::ThreadCounts;
-use lockwright_measure::cell::{LabMachine, Settings, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::{LabMachine, Settings};
+use lockwright_measure::workload::Workload;
 
 /// What is compared.
 pub struct StopPlan<'a> {
@@ -33,8 +34,7 @@ impl StopPlan<'_> {
         let locks: Vec<String> = self.locks.split(',').map(String::from).collect();
         let schedule = Benchmark {
             matrix: Matrix::new(machine, self.workload, &locks, thread_counts)?,
-            workload: self.workload,
-            cs_loads: Vec::new(),
+            workloads: vec![self.workload],
             runs: self.runs,
             window_ns: self.window_ns,
             seed: self.seed,

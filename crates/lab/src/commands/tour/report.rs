@@ -1,7 +1,7 @@
 //! The document of the tour.
 
 use crate::commands::bench::BenchDocument;
-use lockwright_measure::cell::On;
+use lockwright_measure::trial::On;
 use lockwright_sheets::{Grid, Report, to_json};
 use lockwright_studies::reproduce::TableDocument;
 use serde::Serialize;

@@ -5,10 +5,11 @@ use super::guide::{Guide, Stop};
 use super::report::Tour;
 use super::{native, oversubscribed, sentences};
 use crate::commands::bench::BenchDocument;
-use lockwright_measure::cell::{LabMachine, On, Settings, Workload};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::NativeMachine;
+use lockwright_measure::trial::{LabMachine, On, Settings};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{DocumentArgs, Outputs, Progress, digits, percent, wrapped};
 use lockwright_studies::reproduce::{self, Score, TableDocument};
 use lockwright_studies::tables::SimulatedTable;
@@ -42,7 +43,7 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     };
 
     let native = NativeMachine::new(&Settings::default());
-    let mut tour = Tour::new(native.on(Workload::Uncontended));
+    let mut tour = Tour::new(native.on(Workload::counter(1, 0)));
     guide.say(&this_machine(&tour.on));
     let drawn = [alone, contended, readers, mixed, oversubscribed];
     let measured = here(&native, &guide, drawn)?;

@@ -3,18 +3,19 @@ use crate::broken::{ForgetsInside, LosesPatience};
 use crate::native::locks::order_of;
 use crate::stress::Stress;
 use crate::subject::Subject;
+use crate::subject::SubjectOrigin;
+use crate::workload::locktorture::LocktortureParams;
 use lockwright_catalog::busted::BustedRwLock;
 use lockwright_catalog::registry::LockClass;
 use lockwright_clients::plain_rw::PlainRwLock;
 use lockwright_sim::machine::{Machine, Parameters, ThreadPlacement};
 
-fn x5_4() -> Machine {
-    Machine::builtin("x5-4").expect("it is built in")
-}
-
-fn software() -> Parameters {
+fn x5_4() -> SimulatedMachine {
+    let machine = Machine::builtin("x5-4").expect("it is built in");
     let parts = [("outside".into(), 36.0), ("inside".into(), 70.0)].into();
-    Parameters { software: [("locktorture".into(), parts)].into(), ..Parameters::default() }
+    let software = [("locktorture".into(), parts)].into();
+    let parameters = Parameters { software, ..Parameters::default() };
+    SimulatedMachine::fitted_with(&machine, &parameters).expect("it is sound")
 }
 
 const NO_STRESS: Stress = Stress {
@@ -30,28 +31,20 @@ static NOT_REGISTERED: LockRow =
     LockRow { name: "not in the registry", aliases: &[], class: LockClass::Reference, models: "" };
 
 /// A torture of a lock that is in no registry, with two threads.
-fn cell<'a>(machine: &'a Machine, parameters: &'a Parameters, stress: Stress) -> Cell<'a> {
-    Cell {
-        machine,
-        parameters,
-        lock: &NOT_REGISTERED,
-        workload: Workload::Locktorture { long_hold: false },
-        threads: 2,
-        has_siblings: true,
-        placement: ThreadPlacement::Compact,
-        scheduling: None,
-        seed: 1,
-        stutter_ns: 0,
-        warmup_ns: 50_000,
-        window_ns: 2_000_000,
-        tunables: &[],
+fn trial(stress: Stress) -> Trial {
+    let lock = Subject { row: &NOT_REGISTERED, origin: SubjectOrigin::Registry };
+    let workload = Workload::Locktorture(LocktortureParams { long_hold: false, stutter_ns: 0 });
+    Trial {
+        placement: Some(ThreadPlacement::Compact),
+        warmup_ns: Some(50_000),
         purpose: Purpose::Torture(stress),
+        ..Trial::new(lock, workload, 2, 2_000_000, 1)
     }
 }
 
 #[test]
 fn torture_watches_the_order_of_every_lock_that_promises_one() {
-    let (machine, parameters) = (x5_4(), software());
+    let (machine, trial) = (x5_4(), trial(NO_STRESS));
     for (lock, promises) in
         [("qspinlock", true), ("ticket", true), ("mcs", true), ("cna", false), ("unfair", false)]
     {
@@ -61,25 +54,24 @@ fn torture_watches_the_order_of_every_lock_that_promises_one() {
             order,
             word_is_legal: |_| true,
             lock: lock_type,
-            spawn: |_, _, _, _| (),
-            spawn_use: None,
+            spawn: |_, _, _, _| Box::new(|| (Finding::default(), None)),
         };
-        let config = cell(&machine, &parameters, NO_STRESS).config(&program);
+        let config = SimulatedRun { machine: &machine, trial: &trial }.config(&program);
         assert_eq!(config.checks.fifo, promises, "{lock}");
     }
 }
 
 /// What comes out for the lock `L`.
-fn torture<L: RawLock>(stress: Stress) -> Outcome {
-    let (machine, parameters) = (x5_4(), software());
-    let cell = cell(&machine, &parameters, stress);
-    match cell.run_program(&LockProgram::of::<L>(&cell)) {
+fn torture<L: RawLock>(stress: Stress) -> TrialRecord {
+    let (machine, trial) = (x5_4(), trial(stress));
+    let run = SimulatedRun { machine: &machine, trial: &trial };
+    match run.run_program(&LockProgram::of::<L>(&trial)) {
         Ok(outcome) => outcome,
         Err(error) => panic!("{error}"),
     }
 }
 
-fn holds(outcome: &Outcome) -> bool {
+fn holds(outcome: &TrialRecord) -> bool {
     outcome.fail == 0 && outcome.violations.is_empty()
 }
 

@@ -12,13 +12,12 @@ use super::{
     Entry, JIFFY_NS, LONG_HOLD_MEAN_NS, SLEEP_ONE_IN, STATS_PER_LINE, StatsLine, TortureParams,
     TortureState, TortureTally, add_one, one_in, part,
 };
-use crate::workload::{OwnLine, Worker, locked_shared};
+use crate::stress::WRITER_HOLD;
+use crate::workload::facts::{OwnLine, Worker, locked_shared};
 use core::sync::atomic::Ordering::Relaxed;
 use lockwright_core::platform::{Atomic, AtomicInt, Cells, Zeroed};
 use lockwright_core::raw::RawLock;
 
-/// A long hold of a writer among readers, as a multiple of L.
-pub const WRITER_HOLD: u64 = 10;
 const READER_HOLD: u64 = 2;
 
 /// How many readers are inside.

@@ -2,7 +2,7 @@
 
 use super::document::{BenchDocument, BenchResult};
 use super::text::title;
-use lockwright_measure::cell::Workload;
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{Bar, Chart, ChartShape, Point, Series};
 
 /// A picture of `document`, if it has results.
@@ -10,8 +10,7 @@ pub fn of(document: &BenchDocument) -> Option<Chart> {
     let most_threads = document.results.iter().map(|result| result.threads).max()?;
     let (height, y_label) = height(document.workload);
     let (x_label, shape) = if document.results.iter().all(|result| result.threads == most_threads) {
-        let bar =
-            |result: &BenchResult| Bar { name: name(document, result), value: height(result).0 };
+        let bar = |result: &BenchResult| Bar { name: name(result), value: height(result).0 };
         ("", ChartShape::Bars(document.results.iter().map(bar).collect()))
     } else {
         (document.noun(), ChartShape::Lines(series(document, height)))
@@ -28,18 +27,19 @@ fn height(workload: Workload) -> (Height, &'static str) {
     let mops: Height = |result| (result.ops_per_s.median / 1e6, result.ops_per_s.stddev / 1e6);
     let pair: Height = |result| (result.pair_ns.map_or(0.0, |pair| pair.median), 0.0);
     match workload {
-        Workload::Uncontended => (pair, "nanoseconds per lock/unlock pair"),
+        Workload::Uncontended(_) => (pair, "nanoseconds per lock/unlock pair"),
         // Work that was not done in time has no height, and its rate has one.
         _ => (mops, "million operations per second"),
     }
 }
 
-/// The lock and what tells its lines apart: its start state, and the load if there are several.
-fn name(document: &BenchDocument, result: &BenchResult) -> String {
+/// The lock and what tells its lines apart: its start state, and parameters that have several values.
+fn name(result: &BenchResult) -> String {
     let start = result.start_state.map(String::from);
-    let load = result.cs_load.filter(|_| !document.cs_loads.is_empty());
-    let load = load.map(|load| format!("cs load {load}"));
-    let parts = [Some(result.lock.into()), start, load];
+    let values =
+        result.parameters.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " ")));
+    let values = Some(values.collect::<Vec<_>>().join(", ")).filter(|values| !values.is_empty());
+    let parts = [Some(result.lock.into()), start, values];
     parts.into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 
@@ -47,7 +47,7 @@ fn name(document: &BenchDocument, result: &BenchResult) -> String {
 fn series(document: &BenchDocument, height: Height) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for result in &document.results {
-        let (name, (y, spread)) = (name(document, result), height(result));
+        let (name, (y, spread)) = (name(result), height(result));
         let point = Point { x: result.threads as f64, y, spread };
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),

@@ -1,8 +1,9 @@
 //! The columns of a benchmark in which threads compete.
 
 use super::document::{BenchDocument, BenchResult};
-use lockwright_measure::cell::Workload;
+use crate::options::written;
 use lockwright_core::events::Event;
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
 
 /// A column, and its cell for a result.
@@ -37,7 +38,7 @@ pub fn contended(document: &BenchDocument) -> Sheet {
         columns.extend(wall_time(document));
     }
     columns.extend(throughput(document));
-    let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff { .. });
+    let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff(_));
     columns.extend(if is_about_threads { threads(document) } else { vec![fewest_of_most()] });
     columns.extend(waits());
     columns.extend(by_role(document));
@@ -72,12 +73,12 @@ fn keys(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'_>> {
             result.start_state.unwrap_or("pinned").into()
         }));
     }
-    if !document.cs_loads.is_empty() {
-        keys.push(Filled::number(
-            "cs load",
-            "pause instructions in the critical section",
-            |result| result.cs_load.unwrap_or_default().to_string(),
-        ));
+    let varied = document.asked.varied();
+    for param in document.workload.table().iter().filter(|it| varied.contains(&it.name)) {
+        let cell = |result: &BenchResult| {
+            result.parameters.get(param.name).map_or("-".into(), |value| written(param, value))
+        };
+        keys.push(Filled::number(&param.name.replace('_', " "), param.help, cell));
     }
     let threads = Column::number(document.noun());
     keys.push(Filled::new(threads, |result| result.threads.to_string()));
@@ -119,7 +120,7 @@ fn throughput(document: &BenchDocument) -> Vec<Filled<'_>> {
     let median = |result: &BenchResult| rate(result.ops_per_s.median);
     let is_simulated = document.on.is_simulated();
     let means = match document.workload {
-        Workload::Locktorture { long_hold: true } if is_simulated => LONG_HOLD,
+        Workload::Locktorture(it) if it.long_hold && is_simulated => LONG_HOLD,
         _ => "",
     };
     let mut columns = vec![Filled::number("throughput", means, median).first()];
@@ -167,7 +168,7 @@ fn threads(document: &BenchDocument) -> Vec<Filled<'_>> {
         Filled::number("mean", "", ops(|result| result.per_thread_ops.avg)),
         Filled::number("max", "", if_fair(ops(|result| result.per_thread_ops.max))),
     ];
-    if matches!(document.workload, Workload::Handoff { .. }) {
+    if matches!(document.workload, Workload::Handoff(_)) {
         columns.push(Filled::number(
             "starved",
             &format!("{noun} with one operation or none"),

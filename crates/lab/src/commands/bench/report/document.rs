@@ -1,18 +1,19 @@
 //! The results of a benchmark, in each format.
 
 use crate::commands::bench::schedule::{BenchRuns, Benchmark};
-use lockwright_measure::cell::{
-    CellSpec, EventCounts, LabMachine, Measurement, On, ScheduleCounts, Settings, Workload,
-};
+use lockwright_core::events::Event;
 use lockwright_measure::error::Error;
 use lockwright_measure::latency::Waited;
 use lockwright_measure::native::ForeignLoad;
 use lockwright_measure::native::locks::waiters_sleep;
+use lockwright_measure::record::{EventCounts, ScheduleCounts, TrialRecord};
 use lockwright_measure::stats::{Histogram, Summary};
 use lockwright_measure::subject::Subject;
-use lockwright_core::events::Event;
+use lockwright_measure::trial::{LabMachine, On, Settings, Trial};
+use lockwright_measure::workload::{Value, Workload};
 use lockwright_sheets::{Starving, Waits, foreign_load};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// `lockwright.bench/1`.
@@ -20,10 +21,11 @@ use std::collections::BTreeMap;
 pub struct BenchDocument {
     schema: &'static str,
     pub(super) on: On,
+    #[serde(rename = "workload")]
+    pub(super) asked: Asked,
+    /// The first of them.
+    #[serde(skip)]
     pub(super) workload: Workload,
-    /// The pause instructions in a counter's critical section, if there are several values; the workload has the first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) cs_loads: Vec<u32>,
     pub(super) seed: u64,
     pub(super) secs: f64,
     tunables: BTreeMap<&'static str, u64>,
@@ -50,9 +52,9 @@ pub struct BenchDocument {
 pub(super) struct BenchResult {
     pub(super) lock: &'static str,
     pub(super) threads: usize,
-    /// A counter: pause instructions in a section.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cs_load: Option<u32>,
+    /// The values of those parameters of which there are several.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) parameters: BTreeMap<&'static str, Value>,
     /// How it began, if the threads share simulated CPUs.
     pub(super) start_state: Option<&'static str>,
     pub(super) runs: usize,
@@ -146,10 +148,10 @@ pub(super) struct Ratio {
 }
 
 impl BenchResult {
-    fn of(sample: &BenchRuns) -> Self {
-        let CellSpec { lock, workload, threads, scheduling, .. } = sample.spec;
+    fn of(sample: &BenchRuns, varied: &[&'static str]) -> Self {
+        let Trial { lock, workload, threads, scheduling, .. } = sample.spec;
         let runs = &sample.throughput;
-        let column = |get: fn(&Measurement) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
+        let column = |get: fn(&TrialRecord) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
         let mean = |get| Summary::of(&column(get)).mean;
         let rounded = |get| mean(get).round() as u64;
         let events = events(sample);
@@ -159,11 +161,11 @@ impl BenchResult {
             waits.map(Waits::of)
         };
         let (readers, writers) = workload.readers_and_writers(threads);
-        let is_pair = workload == Workload::Uncontended && !runs.is_empty();
+        let is_pair = matches!(workload, Workload::Uncontended(_)) && !runs.is_empty();
         Self {
             lock: lock.name(),
             threads,
-            cs_load: workload.cs_load(),
+            parameters: varied.iter().filter_map(|&it| Some((it, workload.get(it)?))).collect(),
             start_state: scheduling.map(|scheduling| scheduling.start.name()),
             runs: runs.len(),
             secs: mean(|run| run.window_ns as f64 / 1e9),
@@ -224,13 +226,13 @@ fn waited(sample: &BenchRuns) -> Option<Waited> {
 }
 
 /// How long the work took, if it was done in every repetition.
-fn wall_s(runs: &[Measurement]) -> Option<Summary> {
+fn wall_s(runs: &[TrialRecord]) -> Option<Summary> {
     let walls: Option<Vec<f64>> =
         runs.iter().map(|run| run.wall_ns.map(|ns| ns as f64 / 1e9)).collect();
     walls.filter(|walls| !walls.is_empty()).map(|walls| Summary::of(&walls))
 }
 
-fn pair_ns(run: &Measurement) -> f64 {
+fn pair_ns(run: &TrialRecord) -> f64 {
     1e9 / run.ops_per_s
 }
 
@@ -242,19 +244,53 @@ fn ratio_to_floor(sample: &BenchRuns) -> Option<Ratio> {
     (!ratios.is_empty()).then_some(Ratio { median, min, max, per_repetition: ratios })
 }
 
+/// What was asked for: a workload, some of whose parameters may have several values.
+#[derive(Clone, Debug)]
+pub(super) struct Asked(Vec<Workload>);
+
+impl Asked {
+    /// The values of a parameter, in the order in which they run.
+    fn values(&self, name: &str) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::new();
+        for value in self.0.iter().filter_map(|workload| workload.get(name)) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    }
+    /// The names of the parameters that have several values.
+    pub(super) fn varied(&self) -> Vec<&'static str> {
+        let names = self.0[0].table().iter().map(|param| param.name);
+        names.filter(|name| self.values(name).len() > 1).collect()
+    }
+    /// The name and what is unusual, for people.
+    pub(super) fn described(&self) -> String {
+        self.0[0].described_with(|param| self.values(param.name))
+    }
+}
+
+/// The name, and each parameter: its value, or the array of its values.
+impl Serialize for Asked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = ("name", serde_json::Value::from(self.0[0].name()));
+        let params = self.0[0].table().iter().map(|param| {
+            let values = self.values(param.name);
+            (param.name, if values.len() > 1 { json!(values) } else { json!(values.first()) })
+        });
+        serializer.collect_map(std::iter::once(name).chain(params))
+    }
+}
+
 impl BenchDocument {
     /// A document without results.
     pub fn new(schedule: &Benchmark, machine: &dyn LabMachine, settings: &Settings) -> Self {
         let tunables = settings.tunables.iter().map(|&(tunable, value)| (tunable.name(), value));
         Self {
             schema: "lockwright.bench/1",
-            on: machine.on(schedule.workload).shared_by(schedule.matrix.thread_counts.kind()),
-            workload: schedule.workload,
-            cs_loads: if schedule.cs_loads.len() > 1 {
-                schedule.cs_loads.clone()
-            } else {
-                Vec::new()
-            },
+            on: machine.on(schedule.workload()).shared_by(schedule.matrix.thread_counts.kind()),
+            asked: Asked(schedule.workloads.clone()),
+            workload: schedule.workload(),
             seed: schedule.seed,
             secs: schedule.window_ns as f64 / 1e9,
             tunables: tunables.collect(),
@@ -293,7 +329,7 @@ impl BenchDocument {
             self.operations += run.total_ops();
             self.simulated_events += run.simulated_events;
         }
-        self.results.push(BenchResult::of(&sample));
+        self.results.push(BenchResult::of(&sample, &self.asked.varied()));
     }
     /// An error that names the first lock that failed, if one did.
     pub fn verdict(&self) -> Result<(), Error> {

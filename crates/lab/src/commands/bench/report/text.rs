@@ -2,8 +2,8 @@
 
 use super::columns;
 use super::document::{BenchDocument, BenchResult, Ratio};
-use crate::options::typed;
-use lockwright_measure::cell::{On, Scheduled, Workload};
+use lockwright_measure::trial::{On, Scheduled};
+use lockwright_measure::workload::Workload;
 use lockwright_sheets::{
     Column, Sheet, count, digits, duration, provenance, setting, warned, wrapped,
 };
@@ -12,19 +12,14 @@ use lockwright_sheets::{
 pub fn title(document: &BenchDocument) -> String {
     let simulated = if document.on.is_simulated() { "simulated " } else { "" };
     let guest = if document.on.is_guest() { "a guest of " } else { "" };
-    let mut described = document.workload.described();
-    if let (Some(first), [_, ..]) = (document.workload.cs_load(), &document.cs_loads[..]) {
-        let all: Vec<_> = document.cs_loads.iter().map(ToString::to_string).collect();
-        let (one, all) = (format!("--cs-load {first} "), format!("--cs-load {} ", all.join(",")));
-        described = described.replacen(&one, &all, 1);
-    }
+    let described = document.asked.described();
     format!("{described} on {guest}{simulated}{}", document.on.machine())
 }
 
 /// Everything, with units.
 pub fn text(document: &BenchDocument) -> String {
     let table = match document.workload {
-        Workload::Uncontended => pairs(document),
+        Workload::Uncontended(_) => pairs(document),
         _ => columns::contended(document),
     };
     let mut text = wrapped(&title(document)) + &wrapped(&conditions(document)) + "\n";
@@ -40,7 +35,7 @@ pub fn text(document: &BenchDocument) -> String {
 /// The numbers that a person looks at first.
 pub fn brief(document: &BenchDocument) -> String {
     let table = match document.workload {
-        Workload::Uncontended => pairs(document),
+        Workload::Uncontended(_) => pairs(document),
         _ => columns::brief(document),
     };
     table.without_legend() + &warned(&document.warnings)
@@ -55,7 +50,7 @@ fn conditions(document: &BenchDocument) -> String {
         Workload::Kbuild(knobs) => format!(
             "{}\n{runs} run{plural} of {} lock operations (a real build has about a thousand times as \
              many), at most {window} each",
-            typed(&knobs),
+            document.workload.typed(|_, _| true),
             count(knobs.ops() as f64)
         ),
         _ => format!("{runs} run{plural} of {window}"),
@@ -150,7 +145,7 @@ mod tests {
     use crate::matrix::Matrix;
     use crate::mock::MockMachine;
     use crate::thread_counts::ThreadCounts;
-    use lockwright_measure::cell::{LabMachine, Settings};
+    use lockwright_measure::trial::{LabMachine, Settings};
     use lockwright_sheets::Progress;
 
     const COUNTER: Workload = Workload::counter(1, 0);
@@ -161,8 +156,7 @@ mod tests {
         let thread_counts = ThreadCounts::of_threads(&machine, COUNTER, &[2]).expect("a number");
         let schedule = Benchmark {
             matrix: Matrix::new(&machine, COUNTER, &locks, thread_counts).expect("known names"),
-            workload: COUNTER,
-            cs_loads: Vec::new(),
+            workloads: vec![COUNTER],
             runs: 2,
             window_ns: 1_000,
             seed: 1,

@@ -11,10 +11,12 @@ use crate::commands::compare::rw_section::RwSection;
 use crate::commands::compare::score::{
     Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
-use lockwright_measure::cell::{CondvarWaits, EventCounts, LabMachine, Measurement, On, Workload};
 use lockwright_measure::error::Error;
+use lockwright_measure::record::{CondvarWaits, EventCounts, TrialRecord};
 use lockwright_measure::stats::median;
 use lockwright_measure::subject::FLOOR;
+use lockwright_measure::trial::{LabMachine, On};
+use lockwright_measure::workload::Workload;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -179,7 +181,7 @@ fn events(entry: &ContestEntry) -> BTreeMap<&'static str, u64> {
 }
 
 /// Something for each operation.
-fn per_op(run: &Measurement, count: u64) -> f64 {
+fn per_op(run: &TrialRecord, count: u64) -> f64 {
     count as f64 / run.total_ops().max(1) as f64
 }
 
@@ -241,9 +243,7 @@ impl CellResult {
     /// Readers, and pauses in and between the critical sections, if the cell has any.
     pub(super) fn counter(&self) -> Option<[u32; 3]> {
         match self.workload {
-            Workload::Counter { readers, cs_load, think_load, .. } => {
-                Some([readers, cs_load, think_load])
-            }
+            Workload::Counter(it) => Some([it.read_percent, it.cs_load, it.think_load]),
             _ => None,
         }
     }
@@ -256,7 +256,7 @@ impl CompareDocument {
         let peers = |side: &Side| side.peers.iter().map(|peer| label(peer.subject)).collect();
         Self {
             schema: "lockwright.compare/1",
-            on: machine.on(Workload::Uncontended),
+            on: machine.on(Workload::counter(1, 0)),
             effort: plan.effort,
             seed: plan.seed,
             ours: ours(&plan.exclusive).first().copied(),

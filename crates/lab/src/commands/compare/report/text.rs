@@ -8,8 +8,8 @@ use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
 use crate::commands::compare::locks::{OURS_MIXED, Versions};
 use crate::commands::compare::overall::Overall;
-use lockwright_measure::cell::On;
 use lockwright_measure::subject::FLOOR;
+use lockwright_measure::trial::On;
 use lockwright_sheets::{
     Column, Sheet, digits, duration, hanging, plural, provenance, rate, warned, wrapped,
 };

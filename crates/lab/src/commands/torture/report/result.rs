@@ -1,10 +1,13 @@
 //! What became of a lock in a torture, and the lines of locktorture about it.
 
-use lockwright_measure::cell::{CellSpec, Measurement, On, StarveRole, Workload};
+use lockwright_measure::native::role::StarveRole;
+use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stress::{Exercised, Stress};
+use lockwright_measure::trial::{On, Trial};
+use lockwright_measure::workload::Workload;
+use lockwright_measure::workload::locktorture::is_reader;
 use lockwright_sheets::{Starving, Waits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
-use lockwright_measure::workload::locktorture::is_reader;
 use serde::Serialize;
 
 /// What was mixed in; 0 is nothing.
@@ -149,12 +152,12 @@ struct Switches {
 
 impl TortureResult {
     /// The result of `spec` on a machine; `failure` says what broke.
-    pub fn new(on: &On, spec: &CellSpec, measured: &Measurement, failure: Option<String>) -> Self {
+    pub fn new(on: &On, spec: &Trial, measured: &TrialRecord, failure: Option<String>) -> Self {
         let readers = spec.purpose.stress().readers;
         let of = |reads: bool| {
             let all = measured.per_thread_ops.iter().copied().enumerate();
             let reads_alone = match spec.workload {
-                Workload::Starve(params) => params.role == StarveRole::Reader,
+                Workload::Starve(it) => it.role == StarveRole::Reader,
                 _ => false,
             };
             let is_one = move |thread| match reads_alone {
@@ -315,9 +318,11 @@ impl TortureResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockwright_measure::cell::{Purpose, Workload};
     use lockwright_measure::stats::Histogram;
     use lockwright_measure::subject::Subject;
+    use lockwright_measure::trial::Purpose;
+    use lockwright_measure::workload::Workload;
+    use lockwright_measure::workload::locktorture::LocktortureParams;
 
     const STRESS: Stress = Stress {
         long_hold_ns: 100_000_000,
@@ -337,26 +342,20 @@ mod tests {
         per_thread_ops: Vec<u64>,
         failure: Option<&str>,
     ) -> TortureResult {
-        let spec = CellSpec {
-            lock: Subject::find("ticket").expect("a known name"),
-            workload: Workload::Locktorture { long_hold: true },
-            scheduling: None,
-            threads: per_thread_ops.len(),
-            window_ns: 1_000_000,
-            repetition: 0,
-            seed: 1,
-            purpose: Purpose::Torture(Stress { readers, ..STRESS }),
-            has_neighbours: false,
-        };
+        let lock = Subject::find("ticket").expect("a known name");
+        let workload = Workload::Locktorture(LocktortureParams::USUAL);
+        let trial = Trial::new(lock, workload, per_thread_ops.len(), 1_000_000, 1);
+        let purpose = Purpose::Torture(Stress { readers, ..STRESS });
+        let spec = Trial { purpose, ..trial };
         let mut waits = Histogram::default();
         waits.record(1_250_000);
-        let measured = Measurement {
+        let measured = TrialRecord {
             per_thread_ops,
             window_ns: 1_000_000,
             waits: Some(waits),
             most_overtakes: Some(3),
             exercised: Exercised { long_holds: 5, nested: 70, stutters: 4, ..Exercised::default() },
-            ..Measurement::default()
+            ..TrialRecord::default()
         };
         let on = On::Simulated {
             machine: "x".into(),

@@ -1,54 +1,26 @@
-//! The parameters of workload `starve`.
+//! Which thread of `starve` waits, and how the system favours the others.
 
-use super::Section;
-use serde::{Serialize, Serializer};
+use crate::workload::params::{ParamType, Value, choice};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the threads of `starve` do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct StarveParams {
-    /// Which thread waits, and next to whom.
-    pub role: StarveRole,
-    /// What the others do in their sections.
-    pub section: Section,
-    /// How long a section is, on average.
-    pub section_ns: u64,
-    /// The priority of the others.
-    pub priority: ThreadPriority,
-    /// The priority of the thread that waits.
-    pub waiter_priority: ThreadPriority,
-    /// True if all of it runs in a forked child.
-    pub forked: bool,
-}
-
-/// Which thread waits again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StarveRole {
-    /// One that writes, next to others that read; they own a lock that has no readers.
-    Writer,
-    /// One that reads and becomes the owner, next to others that read.
-    Upgrader,
-    /// One that reads, next to others that write.
-    Reader,
-    /// One that writes, next to others that write.
-    Owner,
-    /// One that was notified on a condition variable, next to owners of the lock.
-    Notified,
+choice! {
+    /// Which thread waits again and again.
+    StarveRole {
+        /// One that writes, next to others that read; they own a lock that has no readers.
+        Writer = "writer",
+        /// One that reads and becomes the owner, next to others that read.
+        Upgrader = "upgrader",
+        /// One that reads, next to others that write.
+        Reader = "reader",
+        /// One that writes, next to others that write.
+        Owner = "owner",
+        /// One that was notified on a condition variable, next to owners of the lock.
+        Notified = "notified",
+    }
 }
 
 impl StarveRole {
-    /// The name it is selected by.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Writer => "writer",
-            Self::Upgrader => "upgrader",
-            Self::Reader => "reader",
-            Self::Owner => "owner",
-            Self::Notified => "notified",
-        }
-    }
     /// Returns true if the others read.
     pub const fn is_next_to_readers(self) -> bool {
         matches!(self, Self::Writer | Self::Upgrader)
@@ -90,20 +62,28 @@ impl fmt::Display for ThreadPriority {
     }
 }
 
-impl Serialize for ThreadPriority {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl ParamType for ThreadPriority {
+    fn value(self) -> Value {
+        Value::Text(self.to_string())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
     }
 }
+
+/// What a priority may be.
+pub(super) const PRIORITIES: &str = "normal, nice:10 (-20 to 19), fifo:1, rr:1 (1 to 99) or idle";
 
 impl FromStr for ThreadPriority {
     type Err = &'static str;
 
     fn from_str(typed: &str) -> Result<Self, Self::Err> {
-        const REFUSAL: &str = "write normal, nice:10 (-20 to 19), fifo:1, rr:1 (1 to 99) or idle";
         let (name, number) = match typed.trim().split_once(':') {
             None => (typed.trim(), None),
-            Some((name, number)) => (name, Some(number.parse::<i32>().map_err(|_| REFUSAL)?)),
+            Some((name, number)) => (name, Some(number.parse::<i32>().map_err(|_| PRIORITIES)?)),
         };
         let priority = match (name, number) {
             ("normal", None) => Self::Normal,
@@ -111,14 +91,14 @@ impl FromStr for ThreadPriority {
             ("nice", number) => Self::Nice(number.unwrap_or(10)),
             ("fifo", number) => Self::Fifo(number.unwrap_or(1)),
             ("rr", number) => Self::RoundRobin(number.unwrap_or(1)),
-            _ => return Err(REFUSAL),
+            _ => return Err(PRIORITIES),
         };
         let is_sound = match priority {
             Self::Nice(nice) => (-20..=19).contains(&nice),
             Self::Fifo(level) | Self::RoundRobin(level) => (1..=99).contains(&level),
             Self::Normal | Self::Idle => true,
         };
-        is_sound.then_some(priority).ok_or(REFUSAL)
+        is_sound.then_some(priority).ok_or(PRIORITIES)
     }
 }
 
