@@ -4,7 +4,7 @@ use crate::mutants::{rules, weaken, zoo};
 use crate::stage::{run_all, run_all_within};
 use crate::suites::{Dependents, PeerTests, StdTests};
 use crate::{
-    alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, price,
+    alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, pages, price,
     programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
 };
 use clap::error::ErrorKind;
@@ -34,6 +34,10 @@ pub enum Command {
     /// Two minutes.
     Features,
     NewLock(new_lock::Request),
+    /// Do what the pages about adding a lock and a workload say.
+    ///
+    /// In a copy of the repository. Two minutes; a part of full.
+    Pages,
     Install(install::Request),
     Full(full::Request),
     /// Check the oldest compiler, and other targets.
@@ -115,6 +119,7 @@ impl Command {
             Self::Ci => Ok(run_all_within(&ci::stages(ci::Scope::Changed), true, ci::TIME_MAX)),
             Self::Features => features::all_compile(root, usize::MAX),
             Self::NewLock(request) => new_lock::run(root, request),
+            Self::Pages => Ok(pages::are_as_described()),
             Self::Install(request) => install::run(root, request),
             Self::Full(request) => Ok(full::run(request)),
             Self::Targets => Ok(run_all(&targets::stages(), true)),
@@ -154,7 +159,7 @@ impl Command {
 /// In the help, a title stands above the command that each group begins with.
 const GROUPS: [(&str, &str); 6] = [
     ("tidy", "Before a commit"),
-    ("new-lock", "A new lock"),
+    ("new-lock", "A new lock or workload"),
     ("install", "For programs in other languages"),
     ("full", "Checks that take longer"),
     ("weaken", "Checks of the checks"),

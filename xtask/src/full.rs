@@ -4,7 +4,7 @@ use crate::ci::{self, Scope};
 use crate::sanitize::{self, MIRI};
 use crate::stage::{Stage, Step, run_all};
 use crate::targets::PORTABLE;
-use crate::{features, minutes, new_lock, promela};
+use crate::{features, minutes, pages, promela};
 
 /// Run all stages of ci, and those that take too long for each change.
 ///
@@ -55,7 +55,7 @@ fn stages() -> Vec<Stage> {
     stages.extend([
         Stage::command("alone: shuffled", 900, &alone),
         Stage::command("alone: no queue node", 900, &without_node),
-        Stage::new("new-lock --check", 1200, Step::Call(new_lock::is_as_described)),
+        Stage::new("pages", 1800, Step::Call(pages::are_as_described)),
         Stage::new("features: all sets", 1800, Step::Call(|| features::is_green(usize::MAX))),
         Stage::command("fuzz: new programs", 1200, &["cargo", "xtask", "fuzz", "--minutes", "10"]),
         Stage::command("weaken: wide bounds", 7200, &weaken).needing(MIRI),

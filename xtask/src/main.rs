@@ -25,6 +25,7 @@ mod new_lock;
 mod numbers;
 mod output;
 mod packages;
+mod pages;
 #[cfg(test)]
 mod postings;
 mod price;

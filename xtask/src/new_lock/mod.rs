@@ -2,10 +2,6 @@
 //!
 //! A lock is a module and a row of the registry. The module is a copy of [`TEMPLATE`], a test-and-set lock.
 
-mod exercise;
-
-pub use exercise::is_as_described;
-
 use crate::disk;
 use clap::Parser;
 use std::path::Path;
@@ -23,11 +19,8 @@ const DECLARATION: &str = "pub mod ";
 #[derive(Parser)]
 pub struct Request {
     /// The name of the new lock, such as polite.
-    #[arg(required_unless_present = "check", value_parser = NewLock::called)]
-    name: Option<NewLock>,
-    /// Do what docs/adding-a-lock.md says in a copy of the repository. Some minutes.
-    #[arg(long, conflicts_with = "name")]
-    check: bool,
+    #[arg(value_parser = NewLock::called)]
+    name: NewLock,
 }
 
 /// The new lock, by its names.
@@ -92,9 +85,20 @@ impl NewLock {
     }
 }
 
-/// Makes the lock in the repository at `root`, or checks what its document says.
+/// Makes a lock of that name in the repository at `root`.
+pub fn make(root: &Path, name: &str) -> Result<(), String> {
+    write(root, &NewLock::called(name)?)
+}
+
+/// The module of a lock of that name.
+#[cfg(test)]
+pub fn source(name: &str) -> Result<String, String> {
+    Ok(NewLock::called(name)?.source())
+}
+
+/// Makes the lock in the repository at `root`.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let Some(lock) = &request.name else { return Ok(is_as_described()) };
+    let lock = &request.name;
     write(root, lock)?;
     let NewLock { name, module, .. } = lock;
     let locks = format!("{name},unfair,qspinlock,cna");
@@ -137,7 +141,7 @@ mod tests {
             let said = NewLock::called(wrong).err().expect("no such name");
             assert!(said.contains("polite"), "{said}");
         }
-        for wrong in [&["new-lock", "a", "b"][..], &["new-lock", "a", "--check"], &["new-lock"]] {
+        for wrong in [&["new-lock", "a", "b"][..], &["new-lock"]] {
             assert!(Request::try_parse_from(wrong).is_err(), "{wrong:?}");
         }
     }

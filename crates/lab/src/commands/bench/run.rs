@@ -88,7 +88,11 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
         ));
     }
     let usual = workload.usual_threads(machine.cpus()).map(|count| vec![count]);
-    let usual = usual.unwrap_or_else(|| matrix::usual_threads(machine.cpus()));
+    let usual = usual.unwrap_or_else(|| {
+        let (least, most, _) = workload.threads().unwrap_or((0, usize::MAX, ""));
+        let all = matrix::usual_threads(machine.cpus()).into_iter();
+        all.filter(|count| (least..=most).contains(count)).collect()
+    });
     let thread_counts =
         ThreadCounts::asked(machine, workload, &args.machine, &args.threads, &usual)?;
     let shares_cpus = thread_counts.kind().is_some();
