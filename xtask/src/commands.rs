@@ -4,8 +4,8 @@ use crate::mutants::{rules, weaken, zoo};
 use crate::stage::{run_all, run_all_within};
 use crate::suites::{Dependents, PeerTests, StdTests};
 use crate::{
-    alone, ci, evidence, features, fidelity, full, fuzz, install, kernel, new_lock, pages, price,
-    programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
+    alone, ci, evidence, features, fidelity, full, fuzz, goals, install, kernel, new_lock, pages,
+    price, programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
 };
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -78,6 +78,7 @@ pub enum Command {
     Programs(programs::Request),
     PeerTests(PeerTests),
     Price(price::Request),
+    Goals(goals::Request),
     Alone(alone::Request),
     StdTests(StdTests),
     Dependents(Dependents),
@@ -135,6 +136,7 @@ impl Command {
             Self::Programs(request) => programs::run(root, request),
             Self::PeerTests(request) => suites::peer_tests(root, request),
             Self::Price(request) => price::run(root, request),
+            Self::Goals(request) => goals::run(root, request),
             Self::Alone(request) => alone::run(root, request),
             Self::StdTests(request) => suites::std_tests(root, request),
             Self::Dependents(request) => suites::dependents(root, request),

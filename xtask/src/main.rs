@@ -13,6 +13,7 @@ mod features;
 mod fidelity;
 mod full;
 mod fuzz;
+mod goals;
 mod install;
 mod kernel;
 #[cfg(test)]

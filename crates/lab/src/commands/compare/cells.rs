@@ -347,6 +347,28 @@ mod tests {
         }
     }
 
+    /// What stands behind this key of a goal in its file.
+    fn value<'a>(goal: &'a str, key: &str) -> Option<&'a str> {
+        goal.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))
+    }
+
+    #[test]
+    fn every_goal_of_the_project_is_about_as_many_cells_as_it_says() {
+        let goals = include_str!("../../../../../xtask/goals.toml");
+        for goal in goals.split("[[goal]]").skip(1) {
+            let names = value(goal, "names").map_or_else(Vec::new, |names| {
+                names.split('"').skip(1).step_by(2).collect::<Vec<_>>()
+            });
+            let is_meant = |cell: &&CompareCell| match value(goal, "kind") {
+                None => names.iter().any(|name| is_match(name, cell.name)),
+                Some("\"busy\"") => CellGroup::Busy.has(cell),
+                Some(kind) => !cell.has_neighbours && cell.kind().name() == kind.trim_matches('"'),
+            };
+            let count = MATRIX.iter().filter(is_meant).count().to_string();
+            assert_eq!(value(goal, "cells"), Some(&*count), "{goal}");
+        }
+    }
+
     #[test]
     fn what_is_compared_of_one_kind_of_locks_is_not_of_the_other() {
         let beside = |cell: &&CompareCell| cell.is_for_shares() || cell.has_single_thread();

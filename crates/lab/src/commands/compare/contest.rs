@@ -23,7 +23,7 @@ struct Contestant {
 /// Runs `cell`. Ends early, with what there is, after Ctrl-C and after a failure, which leaves threads
 /// behind.
 pub fn run(plan: &ComparePlan, cell: CompareCell, machine: &dyn LabMachine) -> Contest {
-    let foreign = ForeignLoad::watch();
+    let foreign = (!plan.is_simulated).then(ForeignLoad::watch);
     let contestants = contestants(plan, cell);
     let entry = |who: &Contestant| ContestEntry::new(label(who.lock), who.role);
     let mut contest = Contest::new(cell, contestants.iter().map(entry).collect());
@@ -44,7 +44,7 @@ pub fn run(plan: &ComparePlan, cell: CompareCell, machine: &dyn LabMachine) -> C
         }
     }
     time_waits(plan, cell, machine, &contestants, &mut contest);
-    contest.foreign_load_percent = foreign.percent();
+    contest.foreign_load_percent = foreign.and_then(|foreign| foreign.percent());
     contest
 }
 

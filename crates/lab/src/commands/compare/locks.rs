@@ -9,12 +9,10 @@ pub const OURS: &str = "mutex";
 /// A peer that has everything a cell may need.
 pub const ABLE_PEER: &str = "parking_lot";
 /// Our locks that readers share. For each percentage of readers, the lock that is better in the odd repetitions
-/// of its cells is compared. The first one is for any mixture, the last one for reading.
+/// of its cells is compared. The first one is for any mixture.
 pub const OURS_RW: &[&str] = &["rwlock", "percpu-rwlock"];
 /// The one for any mixture of readers and writers.
 pub const OURS_MIXED: &str = OURS_RW[0];
-/// The one for reading.
-pub const OURS_READING: &str = OURS_RW[OURS_RW.len() - 1];
 
 /// A lock of two versions.
 pub struct Versions {

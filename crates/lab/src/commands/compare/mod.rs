@@ -4,8 +4,6 @@ mod args;
 mod cells;
 mod contest;
 mod effort;
-mod goals;
-mod judge;
 mod locks;
 mod overall;
 mod plan;

@@ -166,21 +166,20 @@ impl ComparePlan {
             ))
         })
     }
-    /// In which cells the peers of the goals take part, all of them and no other.
-    pub fn has_usual_peers(&self) -> UsualPeers {
+    /// Returns true if the peers that take part where nothing is said do so in its cells, all of them and no other.
+    pub fn has_usual_peers(&self) -> bool {
         let is_usual = |side: &Side, comparison, share: Option<bool>| {
+            let is_used = self.cells.iter().any(|&cell| std::ptr::eq(self.side(cell), side));
             let shares = |name: &str| Subject::find(name).is_ok_and(readers_share);
             let is_of_side = |name: &&str| share.is_none_or(|share| shares(name) == share);
             let usual: Vec<&str> = usual_peers(comparison).filter(is_of_side).collect();
             let named = |name: &&str| side.peers.iter().any(|peer| peer.subject.name() == *name);
-            side.peers.len() == usual.len() && usual.iter().all(named)
+            !is_used || side.peers.len() == usual.len() && usual.iter().all(named)
         };
-        UsualPeers {
-            exclusive: is_usual(&self.exclusive, Comparison::Owning, None),
-            rw: is_usual(&self.rw, Comparison::Reading, None),
-            real_use: is_usual(&self.real_use, Comparison::RealUse, Some(false)),
-            rw_real_use: is_usual(&self.rw_real_use, Comparison::RealUse, Some(true)),
-        }
+        is_usual(&self.exclusive, Comparison::Owning, None)
+            && is_usual(&self.rw, Comparison::Reading, None)
+            && is_usual(&self.real_use, Comparison::RealUse, Some(false))
+            && is_usual(&self.rw_real_use, Comparison::RealUse, Some(true))
     }
     /// Repetitions of a cell in which operations are counted.
     pub fn runs(&self, kind: CellKind) -> u32 {
@@ -367,31 +366,6 @@ impl ComparePlan {
     }
 }
 
-/// True for the cells in which the peers of the goals take part, all of them and no other.
-#[derive(Clone, Copy, Debug)]
-pub struct UsualPeers {
-    /// Without readers.
-    pub exclusive: bool,
-    /// With readers.
-    pub rw: bool,
-    /// Of real use without readers.
-    pub real_use: bool,
-    /// Of real use with readers.
-    pub rw_real_use: bool,
-}
-
-impl UsualPeers {
-    /// In cells such as this one.
-    pub fn in_cell(self, cell: &CompareCell) -> bool {
-        match (cell.kind().is_real_use(), cell.has_readers()) {
-            (false, false) => self.exclusive,
-            (false, true) => self.rw,
-            (true, false) => self.real_use,
-            (true, true) => self.rw_real_use,
-        }
-    }
-}
-
 /// Repetitions of a cell.
 struct Turn {
     cell: CompareCell,
@@ -499,10 +473,10 @@ mod tests {
     #[test]
     fn the_usual_peers_are_all_of_those_of_a_kind_of_cells_and_no_other() {
         let usual = |line| plan(line).has_usual_peers();
-        assert!(usual("").exclusive && usual("").rw);
-        assert!(!usual("--peer std").exclusive && !usual("--peer std").rw);
+        assert!(usual("") && usual("--kind rw"));
+        assert!(!usual("--peer std") && !usual("--peer std --kind rw"));
         let exclusive = usual_peers(Comparison::Owning).collect::<Vec<_>>().join(",");
-        assert!(usual(&format!("--peer {exclusive}")).exclusive);
+        assert!(usual(&format!("--kind exclusive --peer {exclusive}")));
     }
 
     #[test]

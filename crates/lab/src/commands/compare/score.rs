@@ -237,11 +237,6 @@ impl Contest {
         let reached = rate.zip(self.bound()).map(|(rate, bound)| rate / bound);
         !self.cell.has_neighbours && reached.is_some_and(|part| part >= AT_BOUND)
     }
-    /// As [`ratios`](Self::ratios), and not below 1 if ours is at the bound.
-    pub fn ratios_for_goals(&self) -> Vec<f64> {
-        let least = if self.is_at_bound() { 1.0 } else { 0.0 };
-        self.ratios().into_iter().map(|ratio| ratio.max(least)).collect()
-    }
     /// CPU time of ours for an operation in terms of the best peer's, in the even repetitions.
     pub fn cpu_per_op_ratios(&self) -> Vec<f64> {
         let both = self.ours().zip(self.best_peer());

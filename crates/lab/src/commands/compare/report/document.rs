@@ -2,11 +2,9 @@
 
 use crate::commands::compare::cells::{CellGroup, CellKind, CompareCell};
 use crate::commands::compare::effort::CompareEffort;
-use crate::commands::compare::goals::Judged;
-use crate::commands::compare::judge::Evidence;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
-use crate::commands::compare::plan::{ComparePlan, Side, UsualPeers};
+use crate::commands::compare::plan::{ComparePlan, Side};
 use crate::commands::compare::rw_section::RwSection;
 use crate::commands::compare::score::{
     Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
@@ -55,8 +53,8 @@ pub struct CompareDocument {
     pub(super) busy: Option<Overall>,
     /// Our lock for any mixture of readers and writers, also where another one of ours is better.
     pub(super) rwlock: Option<RwSection>,
-    /// None if the machine is a simulated one: the goals are about locks of other libraries.
-    pub(super) goals: Vec<Judged>,
+    /// True if the peers are those that take part where nothing is said.
+    usual_peers: bool,
     /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -67,8 +65,6 @@ pub struct CompareDocument {
     pub warnings: Vec<String>,
     #[serde(skip)]
     contests: Vec<Contest>,
-    #[serde(skip)]
-    has_usual_peers: UsualPeers,
 }
 
 /// A cell.
@@ -102,6 +98,9 @@ pub(super) struct CellResult {
     /// The most operations per second that the CPUs and the lock let through, where that is known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bound_ops_per_s: Option<f64>,
+    /// True if ours reaches it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_bound: bool,
     /// Ours with one thread in the same repetitions, where that is something to measure by.
     #[serde(skip_serializing_if = "Option::is_none")]
     single_thread_ops_per_s: Option<f64>,
@@ -231,6 +230,7 @@ impl CellResult {
             cpu_ratio: cpu_ratio.map(|ratio| ratio.value),
             cpu_per_op_ratio: Estimate::of(&contest.cpu_per_op_ratios(), seed).map(|it| it.value),
             bound_ops_per_s: contest.bound(),
+            at_bound: contest.is_at_bound(),
             single_thread_ops_per_s: single.and_then(|single| single.median(|run| run.ops_per_s)),
             foreign_load_percent: contest.foreign_load_percent,
             failure: contest.failure.clone(),
@@ -277,15 +277,14 @@ impl CompareDocument {
             work: None,
             busy: None,
             rwlock: None,
-            goals: Vec::new(),
+            usual_peers: plan.has_usual_peers(),
             interrupted: false,
             foreign_load_percent: None,
             warnings: Vec::new(),
             contests: Vec::new(),
-            has_usual_peers: plan.has_usual_peers(),
         }
     }
-    /// Adds a cell, and judges again.
+    /// Adds a cell.
     pub fn add(&mut self, contest: Contest, window_ns: u64) {
         let secs = window_ns as f64 * 1e-9;
         self.cells.push(CellResult::of(&contest, secs, self.seed));
@@ -303,16 +302,6 @@ impl CompareDocument {
             CellKind::REAL_USE.map(|kind| overall(CellGroup::Alone(kind)));
         self.busy = overall(CellGroup::Busy);
         self.rwlock = RwSection::of(&self.contests, self.seed);
-        if self.on.is_simulated() {
-            return;
-        }
-        self.goals = Evidence {
-            contests: &self.contests,
-            has_usual_peers: self.has_usual_peers,
-            has_membarrier: self.membarrier,
-            seed: self.seed,
-        }
-        .judge();
     }
     /// An error that names the cell in which a lock failed, if one did.
     pub fn verdict(&self) -> Result<(), Error> {

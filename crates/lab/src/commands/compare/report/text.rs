@@ -3,9 +3,8 @@
 use super::document::{CellResult, CompareDocument, LockResult};
 use super::figures::{interval, number};
 use super::{real_use, rw_section};
-use crate::commands::compare::cells::{CellKind, CompareCell, MATRIX};
+use crate::commands::compare::cells::{CellKind, CompareCell};
 use crate::commands::compare::effort::CompareEffort;
-use crate::commands::compare::goals::{GoalBound, GoalVerdict, Judged};
 use crate::commands::compare::locks::{OURS_MIXED, Versions};
 use crate::commands::compare::overall::Overall;
 use lockwright_measure::subject::FLOOR;
@@ -82,7 +81,7 @@ pub fn text(document: &CompareDocument) -> String {
     if let Some(section) = &document.rwlock {
         text = text + "\n" + &rw_section::text(document, section);
     }
-    text + "\n" + &conclusion(document) + &warned(&document.warnings)
+    text + &conclusion(document) + &warned(&document.warnings)
 }
 
 /// The part of the machine that others had meanwhile.
@@ -90,14 +89,17 @@ fn used_by_others(percent: f64) -> String {
     format!(", of which other processes used {percent:.1} %")
 }
 
-/// What the numbers show: the goals; simulated, where the numbers come from.
+/// Where simulated numbers come from.
 fn conclusion(document: &CompareDocument) -> String {
     match &document.on {
-        On::Native { .. } => goals(document),
-        On::Simulated { machine, calibration, .. } => wrapped(&format!(
-            "-: not known where each thread has a simulated CPU. {}",
-            provenance(machine, calibration.as_ref())
-        )),
+        On::Native { .. } => String::new(),
+        On::Simulated { machine, calibration, .. } => {
+            let provenance = provenance(machine, calibration.as_ref());
+            "\n".to_string()
+                + &wrapped(&format!(
+                    "-: not known where each thread has a simulated CPU. {provenance}"
+                ))
+        }
     }
 }
 
@@ -270,49 +272,4 @@ fn example(cell: &CellResult) -> String {
         said += &format!(" and {think_load} between two of them");
     }
     said + ", " + &plural(cell.threads as u64, "thread")
-}
-
-/// The goals. Those that were not measured are left out, unless all cells ran.
-fn goals(document: &CompareDocument) -> String {
-    let shows_all = document.cells.len() == MATRIX.len();
-    let (shown, left_out): (Vec<&Judged>, Vec<&Judged>) = document
-        .goals
-        .iter()
-        .partition(|goal| shows_all || goal.verdict != GoalVerdict::NotMeasured);
-    let row = |goal: &&Judged| {
-        let bound = match goal.bound {
-            GoalBound::AtMost(limit) => format!("<= {limit}"),
-            GoalBound::AtLeast(limit) => format!(">= {limit}"),
-        };
-        let (verdict, mark) = (goal.verdict.word(), if goal.gated { "" } else { " *" });
-        vec![
-            goal.what.into(),
-            bound,
-            number(goal.measured),
-            format!("{verdict}{mark}"),
-            goal.cell.unwrap_or_default().into(),
-        ]
-    };
-    let optional = match shown.iter().all(|goal| goal.gated) {
-        true => "",
-        false => "; *: reported, and need not be met",
-    };
-    let partly = "partly: not all of its cells or peers were measured";
-    let columns = vec![
-        Column::words("goal"),
-        Column::number("limit"),
-        Column::number("measured"),
-        Column::name("verdict").means(format!("{partly}{optional}")),
-        Column::name("cell").means("where it was measured; of several cells, the worst"),
-    ];
-    let mut text = match shown.is_empty() {
-        true => String::new(),
-        false => Sheet { columns, keys: 1, rows: shown.iter().map(row).collect() }.text(),
-    };
-    if !left_out.is_empty() {
-        let and = if shown.is_empty() { "" } else { "other " };
-        text +=
-            &wrapped(&format!("{} {and}goals are about cells that did not run.", left_out.len()));
-    }
-    text
 }
