@@ -65,6 +65,7 @@ fn exercise(root: &Path, page: &str, part: &[&str; 2]) -> Result<(), String> {
             Step::Printed(lines) => has_printed(&said, &lines)?,
         }
     }
+    run(root, &copy, "cargo fmt --all --check")?;
     match tidy::run(&copy, true) {
         true => Ok(()),
         false => Err("tidy finds errors in what was added".into()),
@@ -189,8 +190,8 @@ mod tests {
             let source = disk::read(&crate::root().join(file)).expect("the list");
             changed(&source, change).expect("the lines are there");
         }
-        assert!(matches!(steps[3], Step::Run(line) if line.contains("--workload prices")));
-        assert!(matches!(steps[4], Step::Printed(_)));
+        assert!(matches!(steps[4], Step::Run(line) if line.contains("--workload prices")));
+        assert!(matches!(steps[5], Step::Printed(_)));
     }
 
     #[test]

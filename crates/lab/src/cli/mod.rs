@@ -5,8 +5,8 @@ mod answer;
 pub use answer::answer;
 
 use crate::commands::{
-    bench, calibrate, compare, completions, explore, lists, machines, man, reproduce, run, sweep,
-    torture, tour,
+    bench, calibrate, compare, completions, diff, explore, lists, machines, man, reproduce, run,
+    sweep, torture, tour,
 };
 use clap::{Arg, CommandFactory, Parser, Subcommand, ValueHint};
 use lockwright_core::native;
@@ -45,6 +45,12 @@ enum Command {
   lockwright compare --cell pair,'cs1-*' --peer std,parking_lot
   lockwright compare --quick --on x5-4 --kind exclusive   (simulated)")]
     Compare(compare::CompareArgs),
+    /// Say what got slower or faster between two results
+    #[command(before_help = "Examples:
+  lockwright diff before.json after.json
+  lockwright diff before.json after.json --tolerance 5
+  lockwright diff before.json after.json --csv changes.csv")]
+    Diff(diff::DiffArgs),
     /// Run a program in C or C++ with our locks in the place of glibc's
     #[command(before_help = "Examples:
   lockwright run -- python3 program.py
@@ -159,6 +165,7 @@ impl Cli {
             Some(Command::Man(args)) => man::run(args, command()).map(done),
             Some(Command::Bench(args)) => bench::run(args),
             Some(Command::Compare(args)) => compare::run(args),
+            Some(Command::Diff(args)) => diff::run(args),
             Some(Command::Run(args)) => run::run(args),
             Some(Command::Torture(args)) => torture::run(args),
             Some(Command::Explore(args)) => explore::run(args),
@@ -176,7 +183,7 @@ const COMMAND_HELP: &str =
 /// The commands as the first help text groups them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["tour"]),
-    ("Measure", &["bench", "compare"]),
+    ("Measure", &["bench", "compare", "diff"]),
     ("Use the locks in programs that are not recompiled", &["run"]),
     ("Find bugs", &["torture", "explore"]),
     ("Simulate published work", &["reproduce", "sweep", "calibrate"]),

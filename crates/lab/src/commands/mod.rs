@@ -4,6 +4,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod compare;
 pub mod completions;
+pub mod diff;
 pub mod explore;
 pub mod lists;
 pub mod machines;

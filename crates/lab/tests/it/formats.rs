@@ -56,17 +56,22 @@ fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
     }
 }
 
+/// Fails if docs/formats.md does not name each key of the document that `command` wrote.
+pub fn assert_documented(command: &str, document: &Value) {
+    let mut keys = BTreeSet::from([document["schema"].as_str().expect("a schema").into()]);
+    keys_of(document, &mut keys);
+    let documented = documented();
+    let missing: Vec<_> = keys.difference(&documented).collect();
+    assert!(missing.is_empty(), "`{command}`: docs/formats.md does not name {missing:?}");
+}
+
 #[test]
 fn formats_md_names_every_key() {
-    let documented = documented();
     for command in COMMANDS {
         let output = lockwright(&format!("{command} --json -"));
         let document: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("`{command}`: {error}; {}", stderr(&output)));
-        let mut keys = BTreeSet::from([document["schema"].as_str().expect("a schema").into()]);
-        keys_of(&document, &mut keys);
-        let missing: Vec<_> = keys.difference(&documented).collect();
-        assert!(missing.is_empty(), "`{command}`: docs/formats.md does not name {missing:?}");
+        assert_documented(command, &document);
     }
 }
 

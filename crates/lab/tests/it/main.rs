@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod compare;
+mod diff;
 mod explore;
 mod formats;
 mod guests;

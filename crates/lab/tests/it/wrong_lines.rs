@@ -152,6 +152,11 @@ const LINES: &[(&str, &str)] = &[
     ("compare --on x5-4 --peer std", "leave it out, or leave out --on"),
     ("compare --on x5-4 --set pause", "write a name and a number, such as pause=45"),
     ("compare --set pause=45", "add --on with one, such as --on x5-4"),
+    ("diff", "see `lockwright diff --help`"),
+    ("diff missing.json missing.json", "cannot read missing.json"),
+    ("diff /dev/null /dev/null", "give a file that one of them wrote with --json"),
+    ("diff a.json b.json --tolerance 100", "write a percentage from 0 to 99"),
+    ("diff a.json b.json --seed x", "write a whole number from 0 on"),
     ("reproduce cna_v10_locktortur_x5_4", "did you mean `cna_v10_locktorture_x5_4`?"),
     ("reproduce --all cna_v10_locktorture_x5_4", "name a table or say --all, not both"),
     ("reproduce --all --plot out.svg", "say --plot-dir DIR"),
@@ -214,7 +219,8 @@ fn each_wrong_line_is_refused_with_what_to_type_instead() {
 
 #[test]
 fn each_option_with_a_value_has_a_wrong_line() {
-    let commands = ["tour", "bench", "compare", "torture", "explore", "reproduce", "calibrate"];
+    let commands =
+        ["tour", "bench", "compare", "diff", "torture", "explore", "reproduce", "calibrate"];
     for command in commands {
         let help = stdout(&lockwright(&format!("{command} --help")));
         let options = help.lines().filter_map(|line| {

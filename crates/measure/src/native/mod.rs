@@ -8,7 +8,7 @@ mod conduct;
 pub(crate) mod floor;
 mod forked;
 mod gate;
-mod heap;
+pub mod heap;
 mod load;
 pub mod locks;
 mod neighbours;

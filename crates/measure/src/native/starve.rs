@@ -131,7 +131,7 @@ impl<L: CondvarLock> Load<NativeHeap, L> for StarveParams {
     type State = Starve<L>;
     type Tally = ();
 
-    fn place(&self, setting: Setting, _world: &mut NativeHeap) -> Starve<L> {
+    fn place(&self, setting: Setting, _heap: &mut NativeHeap) -> Starve<L> {
         Starve {
             lock: OwnLine::new(L::new()),
             params: *self,

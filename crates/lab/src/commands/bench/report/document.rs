@@ -65,6 +65,8 @@ pub(super) struct BenchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wall_s: Option<Option<Summary>>,
     pub(super) ops_per_s: Summary,
+    /// Operations per second of each repetition.
+    per_repetition: Vec<f64>,
     pub(super) per_thread_ops: PerThread,
     /// Why the repetitions are too short to say anything about fairness: then the operations of single threads
     /// and the longest waits mean nothing.
@@ -171,6 +173,7 @@ impl BenchResult {
             secs: mean(|run| run.window_ns as f64 / 1e9),
             wall_s: workload.is_fixed_work().then(|| wall_s(runs)),
             ops_per_s: Summary::of(&column(|run| run.ops_per_s)),
+            per_repetition: column(|run| run.ops_per_s),
             per_thread_ops: PerThread {
                 min: rounded(|run| run.min_max_ops().0 as f64),
                 avg: rounded(|run| run.total_ops() as f64 / run.per_thread_ops.len().max(1) as f64),

@@ -1,0 +1,309 @@
+//! `lockwright diff`: two results of the same command, before a change and after it.
+
+use crate::options::SeedArgs;
+use clap::{Args, ValueHint};
+use lockwright_measure::error::Error;
+use lockwright_measure::stats::{Bootstrap, median};
+use lockwright_sheets::{
+    Column, DocumentArgs, Grid, Outputs, Report, Sheet, digits, plural, rate, to_json, warned,
+    wrapped,
+};
+use serde::Serialize;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What can be compared.
+const SCHEMAS: [&str; 2] = ["lockwright.bench/1", "lockwright.compare/1"];
+
+/// Arguments of `diff`.
+#[derive(Clone, Debug, Args)]
+pub struct DiffArgs {
+    /// What `bench` or `compare` wrote with --json before a change
+    #[arg(value_name = "BEFORE.json", value_hint = ValueHint::FilePath)]
+    before: PathBuf,
+    /// What the same command wrote after it
+    #[arg(value_name = "AFTER.json", value_hint = ValueHint::FilePath)]
+    after: PathBuf,
+    /// How much slower or faster counts as the same, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = tolerance)]
+    tolerance: f64,
+    #[command(flatten)]
+    seed: SeedArgs,
+    #[command(flatten)]
+    documents: DocumentArgs,
+}
+
+fn tolerance(typed: &str) -> Result<f64, String> {
+    let percent = typed.parse().ok().filter(|percent| (0.0..100.0).contains(percent));
+    percent.ok_or_else(|| "write a percentage from 0 to 99, such as 2".into())
+}
+
+/// `lockwright.diff/1`.
+#[derive(Clone, Debug, Serialize)]
+struct DiffDocument {
+    schema: &'static str,
+    /// Where the second was measured or simulated.
+    on: Value,
+    before: String,
+    after: String,
+    tolerance_percent: f64,
+    results: Vec<Change>,
+    /// How many results only one of the files has.
+    only_before: usize,
+    only_after: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// A lock in a setting.
+#[derive(Clone, Debug, Serialize)]
+struct Change {
+    setting: String,
+    lock: String,
+    /// Operations per second.
+    before: f64,
+    after: f64,
+    /// The second in terms of the first.
+    ratio: f64,
+    ratio_ci95: [f64; 2],
+    verdict: Verdict,
+}
+
+/// What comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Slower,
+    Same,
+    Faster,
+}
+
+impl Verdict {
+    fn of([low, high]: [f64; 2], tolerance_percent: f64) -> Self {
+        let tolerance = tolerance_percent / 100.0;
+        match (high < 1.0 - tolerance, low > 1.0 + tolerance) {
+            (true, _) => Self::Slower,
+            (_, true) => Self::Faster,
+            _ => Self::Same,
+        }
+    }
+    fn word(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Same => "",
+            Self::Faster => "faster",
+        }
+    }
+}
+
+/// A result of a file: setting, lock, and operations per second of each repetition.
+type Measured = (String, String, Vec<f64>);
+
+/// Runs the command. The exit code is 1 if something got slower.
+pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let (first, second) = (measured(&before, &args.before)?, measured(&after, &args.after)?);
+    let outputs = Outputs::open(&args.documents, None)?;
+    let of_both = first.iter().filter_map(|old| {
+        let new = second.iter().find(|new| (&new.0, &new.1) == (&old.0, &old.1))?;
+        Some(change(old, new, args))
+    });
+    let results: Vec<Change> = of_both.collect();
+    if results.is_empty() {
+        return Err(Error::usage(
+            "the two files have no result in common: give two files of the same command",
+        ));
+    }
+    let path = |path: &Path| path.display().to_string();
+    let (only_before, only_after) = (first.len() - results.len(), second.len() - results.len());
+    let document = DiffDocument {
+        schema: "lockwright.diff/1",
+        on: after["on"].clone(),
+        before: path(&args.before),
+        after: path(&args.after),
+        tolerance_percent: args.tolerance,
+        results,
+        only_before,
+        only_after,
+        warnings: differences(&before, &after),
+    };
+    outputs.finish(&document)?;
+    let is_slower = document.results.iter().any(|it| it.verdict == Verdict::Slower);
+    Ok(ExitCode::from(u8::from(is_slower)))
+}
+
+/// Reads a document.
+fn read(path: &Path) -> Result<Value, Error> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
+    let document: Option<Value> = serde_json::from_str(&text).ok();
+    let known = document.filter(|it| SCHEMAS.iter().any(|schema| it["schema"] == **schema));
+    known.ok_or_else(|| {
+        Error::usage(format!(
+            "{} is not a result of `bench` or `compare`: give a file that one of them wrote with --json",
+            path.display()
+        ))
+    })
+}
+
+fn array(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), Into::into)
+}
+
+/// All results of a document.
+fn measured(document: &Value, path: &Path) -> Result<Vec<Measured>, Error> {
+    let rates = |result: &Value| -> Option<Vec<f64>> {
+        Some(result["per_repetition"].as_array()?.iter().filter_map(Value::as_f64).collect())
+    };
+    let of_bench = array(&document["results"]).map(|result| {
+        let mut setting = word(&document["workload"]["name"]);
+        for (name, value) in result["parameters"].as_object().into_iter().flatten() {
+            setting += &format!(" {name}={}", word(value));
+        }
+        setting += &format!(" t{}", result["threads"]);
+        if let Some(start) = result["start_state"].as_str() {
+            setting += &format!(" {start}");
+        }
+        (setting, word(&result["lock"]), rates(result))
+    });
+    let of_compare = array(&document["cells"]).flat_map(|cell| {
+        // The better version of a lock is there by its own name, too.
+        let is_version = |lock: &str| {
+            let chosen = [&cell["parking_lot"], &cell["floor"]].map(Value::as_str);
+            chosen.into_iter().flatten().any(|it| it != lock && it.starts_with(lock))
+        };
+        let locks = cell["locks"].as_object().into_iter().flatten();
+        let locks = locks.filter(move |(lock, _)| !is_version(lock));
+        locks.map(move |(lock, result)| (word(&cell["name"]), lock.clone(), rates(result)))
+    });
+    let all =
+        of_bench.chain(of_compare).map(|(setting, lock, rates)| Some((setting, lock, rates?)));
+    let all: Option<Vec<Measured>> = all.collect();
+    let all = all.ok_or_else(|| {
+        Error::usage(format!(
+            "{} is of an older lockwright and has no repetitions: measure again",
+            path.display()
+        ))
+    })?;
+    Ok(all.into_iter().filter(|(_, _, rates)| !rates.is_empty()).collect())
+}
+
+fn change((setting, lock, old): &Measured, (_, _, new): &Measured, args: &DiffArgs) -> Change {
+    let (before, after) = (median(old), median(new));
+    let ratio_ci95 = Bootstrap::new(args.seed.seed)
+        .interval(|draw| median(&draw.resampled(new)) / median(&draw.resampled(old)));
+    let verdict = Verdict::of(ratio_ci95, args.tolerance);
+    let (setting, lock, ratio) = (setting.clone(), lock.clone(), after / before);
+    Change { setting, lock, before, after, ratio, ratio_ci95, verdict }
+}
+
+/// What else differs, a sentence each.
+fn differences(before: &Value, after: &Value) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let keys = [("/on/machine", "machine"), ("/on/kernel", "kernel"), ("/secs", "length of a run")];
+    let keys = keys.into_iter().chain([("/seed", "seed"), ("/tunables", "set of tunables")]);
+    for (key, what) in keys {
+        let [old, new] = [before, after].map(|it| it.pointer(key).map(word));
+        if old != new {
+            let said = |value: Option<String>| value.unwrap_or_else(|| "-".into());
+            warnings.push(format!("another {what}: {} before, {} after", said(old), said(new)));
+        }
+    }
+    warnings
+}
+
+impl Report for DiffDocument {
+    fn text(&self) -> String {
+        let row = |it: &Change| {
+            let [low, high] = it.ratio_ci95;
+            vec![
+                it.setting.clone(),
+                it.lock.clone(),
+                rate(it.before),
+                rate(it.after),
+                digits(it.ratio),
+                format!("[{}, {}]", digits(low), digits(high)),
+                it.verdict.word().into(),
+            ]
+        };
+        let means = format!(
+            "slower or faster: the whole interval is beyond {} % of 1",
+            self.tolerance_percent
+        );
+        let columns = vec![
+            Column::name("setting"),
+            Column::name("lock"),
+            Column::number("before"),
+            Column::number("after"),
+            Column::number("ratio").means("after divided by before; below 1 is slower"),
+            Column::number("95 %").means("confidence interval of the ratio"),
+            Column::name("verdict").means(means),
+        ];
+        let rows = self.results.iter().map(row).collect();
+        let simulated = if self.on["kind"] == "simulated" { "simulated " } else { "" };
+        let machine = word(&self.on["machine"]);
+        let title = format!("{} after {} on {simulated}{machine}", self.after, self.before);
+        let mut text = wrapped(&title) + "\n" + &Sheet { columns, keys: 2, rows }.text();
+        let of = |verdict| self.results.iter().filter(|it| it.verdict == verdict).count() as u64;
+        text += "\n";
+        text += &wrapped(&format!(
+            "{}: {} slower, {} faster{}",
+            plural(self.results.len() as u64, "result"),
+            of(Verdict::Slower),
+            of(Verdict::Faster),
+            match (self.only_before, self.only_after) {
+                (0, 0) => String::new(),
+                (old, new) => format!("; {old} only before, {new} only after"),
+            }
+        ));
+        text + &warned(&self.warnings)
+    }
+    fn json(&self) -> String {
+        to_json(self)
+    }
+    fn grid(&self) -> Grid {
+        Grid::of(
+            &self.results,
+            &[
+                ("setting", &|it| it.setting.clone()),
+                ("lock", &|it| it.lock.clone()),
+                ("before", &|it| it.before.to_string()),
+                ("after", &|it| it.after.to_string()),
+                ("ratio", &|it| it.ratio.to_string()),
+                ("ratio_low", &|it| it.ratio_ci95[0].to_string()),
+                ("ratio_high", &|it| it.ratio_ci95[1].to_string()),
+                ("verdict", &|it| it.verdict.word().into()),
+            ],
+        )
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+    fn is_measured(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_counts_if_its_whole_interval_is_beyond_the_tolerance() {
+        for (interval, verdict) in [
+            ([0.9, 0.97], Verdict::Slower),
+            ([0.9, 0.985], Verdict::Same),
+            ([0.9, 1.2], Verdict::Same),
+            ([1.021, 1.2], Verdict::Faster),
+        ] {
+            assert_eq!(Verdict::of(interval, 2.0), verdict, "{interval:?}");
+        }
+        assert_eq!(Verdict::of([0.9, 0.97], 5.0), Verdict::Same);
+    }
+}
