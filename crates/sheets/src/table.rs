@@ -113,7 +113,8 @@ impl Sheet {
     pub fn without_legend(&self) -> String {
         self.tables(page::width())
     }
-    fn text_within(&self, width: usize) -> String {
+    /// The same in lines of at most this many characters, if the table can be that narrow.
+    pub fn text_within(&self, width: usize) -> String {
         self.tables(width) + &self.legend(width)
     }
     fn tables(&self, width: usize) -> String {

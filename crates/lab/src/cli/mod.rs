@@ -73,6 +73,7 @@ enum Command {
     #[command(before_help = "Examples:
   lockwright reproduce
   lockwright reproduce cna_v10_locktorture_x5_4 --quick --plot table.svg
+  lockwright reproduce cna_v10_locktorture_x5_4 --lock mcs,cna-v15
   lockwright reproduce --all --json tables.json")]
     Reproduce(reproduce::ReproduceArgs),
     /// Run the trials of a question in a file, on one computer or many

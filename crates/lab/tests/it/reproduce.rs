@@ -1,6 +1,6 @@
 //! `reproduce`: the documents, and what they may and may not contain.
 
-use super::{lockwright, stderr};
+use super::{json, lockwright, stderr, stdout};
 use serde_json::Value;
 
 const LOCK2: &str = "reproduce cna_v10_will_it_scale_lock2_threads_x5_4 --quick --quiet --json -";
@@ -88,4 +88,20 @@ fn another_seed_gives_another_document_and_csv_has_a_line_for_each_cell() {
     let one = String::from_utf8(csv(1)).expect("text");
     assert_eq!(one.lines().count(), 1 + 3 * 10);
     assert_ne!(one.as_bytes(), csv(2));
+}
+
+#[test]
+fn a_lock_that_was_not_published_stands_next_to_the_table_in_a_text_for_a_mailing_list() {
+    let line = "reproduce cna_v10_will_it_scale_open1_threads_x5_4 --quick --quiet --lock mcs";
+    let text = stdout(&lockwright(line));
+    assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+    for words in ["published", "qspinlock", "mcs", "ratio", "Simulated by lockwright", "seed 1"] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    let document = json(&format!("{line} --json -"));
+    let columns = &document["rows"][0]["columns"];
+    let simulated = |name: &str| columns[name]["simulated"].as_f64().expect("a number");
+    let ratio = simulated("mcs_ops_per_us") / simulated("stock_ops_per_us");
+    assert!((simulated("mcs_over_stock") - ratio).abs() < 1e-9, "{columns}");
+    assert!(columns["mcs_ops_per_us"]["published"].is_null(), "{columns}");
 }

@@ -71,6 +71,10 @@ pub struct TableDocument {
     #[serde(skip)]
     scores: Scores,
     #[serde(skip)]
+    pub(super) seed: u64,
+    #[serde(skip)]
+    pub(super) of: &'static SimulatedTable,
+    #[serde(skip)]
     pub(super) columns: Vec<&'static str>,
     #[serde(skip)]
     pub(super) keys: &'static [&'static str],
@@ -138,6 +142,7 @@ impl TableDocument {
         table: &'static SimulatedTable,
         calibration: Option<Fitted>,
         windows: Windows,
+        seed: u64,
     ) -> Self {
         Self {
             table: table.name,
@@ -150,6 +155,8 @@ impl TableDocument {
             derived_score: None,
             rows: Vec::new(),
             scores: Scores::default(),
+            seed,
+            of: table,
             columns: table.columns.iter().map(|column| column.name).collect(),
             keys: table.keys,
         }
@@ -176,13 +183,12 @@ impl TableDocument {
     }
     /// The names of the columns that were simulated, and what the cells of each are.
     pub(super) fn kinds(&self) -> Vec<(&'static str, Vec<CellRole>)> {
-        let Some(table) = SimulatedTable::named(self.table) else { return Vec::new() };
         let kinds = |column: &'static TableColumn| {
             let cells = self.rows.iter().filter_map(|row| row.columns.get(column.name));
             let mut kinds: Vec<CellRole> = cells.map(|cell| cell.role).collect();
             kinds.dedup();
             (column.name, kinds)
         };
-        table.columns.iter().map(kinds).filter(|(_, kinds)| !kinds.is_empty()).collect()
+        self.of.columns.iter().map(kinds).filter(|(_, kinds)| !kinds.is_empty()).collect()
     }
 }

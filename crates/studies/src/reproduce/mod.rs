@@ -2,6 +2,7 @@
 
 mod cell;
 mod document;
+mod mail;
 mod report;
 mod score;
 mod simulate;

@@ -2,6 +2,7 @@
 
 use super::cell::TableCell;
 use super::document::{ReproduceDocument, ReproduceEffort, TableDocument};
+use super::mail;
 use super::text::{self, NUMBERS};
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, TableRow};
 use lockwright_sheets::{Chart, ChartShape, Grid, Point, Report, Series, optional, to_json};
@@ -57,6 +58,9 @@ struct List<'a> {
 
 impl Report for TableDocument {
     fn text(&self) -> String {
+        if self.has_other_locks() {
+            return mail::of_table(self);
+        }
         text::of_table(self)
     }
     fn brief(&self) -> String {
@@ -69,7 +73,7 @@ impl Report for TableDocument {
         cells_of([self])
     }
     fn chart(&self) -> Option<Chart> {
-        let table = SimulatedTable::named(self.table)?;
+        let table = self.of;
         if self.keys.iter().any(|key| !NUMBERS.contains(key)) {
             return None;
         }

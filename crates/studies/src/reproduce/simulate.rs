@@ -47,6 +47,7 @@ pub fn simulate(
         table,
         calibration.as_ref().and_then(|c| fitted(c, table, &fits[0])),
         Windows::of(table, fits[0].depth, fits.len()),
+        seed,
     );
     for (at, of) in table.rows.iter().enumerate() {
         progress.say(&format!(

@@ -4,6 +4,7 @@
 //! `calibrate` fits the columns of unpatched code, `reproduce` simulates all of them; both run the cells
 //! that are described here, through [`run`]. What was published is in [`crate::published`].
 
+mod asked;
 mod build;
 mod guests;
 mod meaning;

@@ -20,7 +20,7 @@ pub struct Overall {
     pub worst_cell: &'static str,
     /// How many cells.
     pub cells: usize,
-    /// In how many of them ours is at the bound that the CPUs set. The goals count a ratio below 1 as 1 there.
+    /// In how many of them ours is at the bound that the CPUs set.
     #[serde(skip_serializing_if = "is_zero")]
     pub at_bound: usize,
     /// The geometric mean of the CPU times per operation, in terms of the best peers'; `None` where that is not known.
@@ -34,16 +34,11 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Overall {
-    /// Of the cells of that group that have a ratio; `None` if there are none. `ratios` are those of a cell.
-    pub fn of(
-        contests: &[Contest],
-        group: CellGroup,
-        ratios: fn(&Contest) -> Vec<f64>,
-        seed: u64,
-    ) -> Option<Self> {
+    /// Of the cells of that group that have a ratio; `None` if there are none.
+    pub fn of(contests: &[Contest], group: CellGroup, seed: u64) -> Option<Self> {
         let of_group = || contests.iter().filter(|contest| group.has(&contest.cell));
         let scored: Vec<(&'static str, Vec<f64>)> = of_group()
-            .map(|contest| (contest.cell.name, ratios(contest)))
+            .map(|contest| (contest.cell.name, contest.ratios()))
             .filter(|(_, ratios)| !ratios.is_empty())
             .collect();
         let cpu = of_group().map(Contest::cpu_per_op_ratios).filter(|ratios| !ratios.is_empty());
@@ -96,7 +91,7 @@ mod tests {
             contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
             contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
         ];
-        let of = |cells: &[_], kind| Overall::of(cells, CellGroup::Alone(kind), Contest::ratios, 1);
+        let of = |cells: &[_], kind| Overall::of(cells, CellGroup::Alone(kind), 1);
         let overall = of(&cells, CellKind::Exclusive).expect("two cells have a ratio");
         assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
         assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));

@@ -14,6 +14,10 @@ pub struct ReproduceArgs {
     /// Simulate all tables
     #[arg(long)]
     pub all: bool,
+    /// Locks to simulate next to those of the table, in its unit: names or patterns, comma-separated. Prints a text for
+    /// a mailing list
+    #[arg(long, value_name = "LOCK,...", value_delimiter = ',', value_parser = name)]
+    pub lock: Vec<String>,
     /// Fewer and shorter runs: seconds instead of minutes, and wider intervals
     #[arg(long)]
     pub quick: bool,

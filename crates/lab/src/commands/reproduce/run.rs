@@ -4,6 +4,7 @@ use super::args::ReproduceArgs;
 use crate::commands::lists;
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
+use lockwright_measure::subject::{Selection, Subject};
 use lockwright_sheets::{DocumentArgs, Outputs, Report};
 use lockwright_studies::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
 use lockwright_studies::tables::{SimulatedTable, TABLES};
@@ -16,7 +17,8 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     if args.table.is_none() && !args.all {
         return lists::instead_of(&args.output, lists::tables);
     }
-    let tables = args.shard.part()?.of(asked(args)?, |table| table.rows.len() as u64);
+    let tables =
+        args.shard.part()?.of(with_locks(args, asked(args)?)?, |table| table.rows.len() as u64);
     if tables.is_empty() {
         let why = "there are fewer tables than parts: use fewer parts in --shard, or say --all";
         return Err(Error::usage(why));
@@ -50,6 +52,27 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tables, with the locks that were asked for.
+fn with_locks(
+    args: &ReproduceArgs,
+    tables: Vec<&'static SimulatedTable>,
+) -> Result<Vec<&'static SimulatedTable>, Error> {
+    if args.lock.is_empty() {
+        return Ok(tables);
+    }
+    if args.all {
+        return Err(Error::usage("--lock is for one table: name it instead of --all"));
+    }
+    let locks = Selection::of(&args.lock)?.subjects;
+    let locks: Vec<&'static str> = locks.iter().map(|asked| asked.subject.name()).collect();
+    for lock in &locks {
+        Subject::registered(lock).map_err(|_| {
+            Error::usage(format!("`{lock}` cannot be simulated: leave it out of --lock"))
+        })?;
+    }
+    tables.into_iter().map(|table| table.with_locks(&locks)).collect()
 }
 
 /// Draws a table, if all of it is there.

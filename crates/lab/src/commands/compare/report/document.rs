@@ -295,7 +295,7 @@ impl CompareDocument {
                 *cell = CellResult::of(contest, cell.secs, self.seed);
             }
         }
-        let overall = |group| Overall::of(&self.contests, group, Contest::ratios, self.seed);
+        let overall = |group| Overall::of(&self.contests, group, self.seed);
         self.exclusive = overall(CellGroup::Alone(CellKind::Exclusive));
         self.rw = overall(CellGroup::Alone(CellKind::Rw));
         [self.queue, self.blocking, self.work] =

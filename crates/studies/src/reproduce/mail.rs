@@ -1,0 +1,90 @@
+//! A table with other locks, for a mailing list: in lines of 72 characters, with a line to quote.
+
+use super::document::TableDocument;
+use crate::sweep::CODE;
+use crate::tables::{Key, Quantity, SimulatedTable, meaning};
+use lockwright_sheets::{Column, Sheet, digits, lines, percent, signed};
+
+/// The longest line of such a text.
+const WIDTH: usize = 72;
+
+impl TableDocument {
+    /// True if it has locks that the published table does not have.
+    pub(super) fn has_other_locks(&self) -> bool {
+        SimulatedTable::named(self.table).is_some_and(|it| it.columns.len() < self.of.columns.len())
+    }
+}
+
+fn narrow(text: &str) -> String {
+    lines(text, WIDTH).join("\n") + "\n"
+}
+
+/// The first column next to what was published, and each lock that was asked for.
+pub(super) fn of_table(table: &TableDocument) -> String {
+    let of = table.of;
+    let published = SimulatedTable::named(table.table).map_or(0, |it| it.columns.len());
+    let base = of.columns[0].name;
+    let others = of.columns[published..].chunks_exact(2).map(|pair| (pair[0].name, pair[1].name));
+    let others: Vec<(&str, &str)> = others.collect();
+    let lock_of = |name: &str| {
+        of.column(name).map_or("", |column| match column.quantity {
+            Quantity::Of(lock, _) => lock,
+            _ => "",
+        })
+    };
+    let mut columns: Vec<Column> =
+        table.keys.iter().map(|key| Column::number(key.replace('_', " "))).collect();
+    let keys = columns.len();
+    columns.push(Column::number("published").means(format!("column {base}: {}", meaning(base))));
+    columns.push(Column::number(lock_of(base)).means("the same, simulated"));
+    columns.push(Column::number("error %").means("simulated minus published"));
+    for (at, (name, _)) in others.iter().enumerate() {
+        let means = |text: &'static str| if at == 0 { text } else { "" };
+        columns.push(
+            Column::number(lock_of(name)).first().means(means("simulated, in the same unit")),
+        );
+        columns.push(Column::number("+- %").means(means("half of the range of all runs")));
+        columns.push(
+            Column::number("ratio").means(means("divided by the simulated one of the table")),
+        );
+    }
+    let rows = table.rows.iter().map(|row| {
+        let mut cells: Vec<String> = table
+            .keys
+            .iter()
+            .map(|key| row.key.get(key).map_or("-".into(), Key::to_string))
+            .collect();
+        let first = row.columns.get(base);
+        cells.push(first.and_then(|cell| cell.published).map_or("-".into(), digits));
+        cells.push(first.map_or("-".into(), |cell| digits(cell.simulated)));
+        cells.push(first.and_then(|cell| cell.error_percent).map_or("-".into(), signed));
+        for (name, over) in &others {
+            let cell = row.columns.get(name);
+            cells.push(cell.map_or("-".into(), |cell| digits(cell.simulated)));
+            let range =
+                cell.map(|it| (it.interval[1] - it.interval[0]) / 2.0 / it.simulated * 100.0);
+            cells.push(range.map_or("-".into(), digits));
+            cells.push(row.columns.get(over).map_or("-".into(), |cell| digits(cell.simulated)));
+        }
+        cells
+    });
+    let sheet = Sheet { columns, keys, rows: rows.collect() };
+    let title =
+        format!("{}, simulated on {}\n{}", table.table, table.machine, table.windows.told());
+    narrow(&title) + "\n" + &sheet.text_within(WIDTH) + "\n" + &narrow(&quote(table))
+}
+
+/// What somebody needs who wants to simulate it again, and how far to trust it.
+fn quote(table: &TableDocument) -> String {
+    let (calibration, error) = match &table.calibration {
+        Some(fitted) => (fitted.hash.clone(), percent(fitted.residual_percent)),
+        None => ("none".into(), "not known, because nothing was fitted".into()),
+    };
+    format!(
+        "Simulated by lockwright {} (code {CODE}) on {} (calibration {calibration}), seed {}. Error of the fit to \
+         baselines: {error}. The locks that were added were never compared with this machine.",
+        env!("CARGO_PKG_VERSION"),
+        table.machine,
+        table.seed,
+    )
+}
