@@ -15,7 +15,7 @@ const SHARED: &str = "Several workloads";
 /// Parameters of workloads: those that were typed, each with its values.
 #[derive(Clone, Debug, Default)]
 pub struct WorkloadArgs {
-    given: Vec<(&'static str, Vec<Value>)>,
+    given: Vec<(&'static Param, Vec<Value>)>,
 }
 
 /// The parameters of `starve`, for a command that has no other workload with parameters.
@@ -150,7 +150,7 @@ fn augmented(command: Command, workloads: &[Workload]) -> Command {
 fn read(matches: &ArgMatches, workloads: &[Workload]) -> WorkloadArgs {
     let given = |(param, _): (&'static Param, _)| {
         let values = matches.get_many::<Value>(param.name)?.cloned().collect();
-        Some((param.name, values))
+        Some((param, values))
     };
     WorkloadArgs { given: params(workloads).into_iter().filter_map(given).collect() }
 }
@@ -183,7 +183,7 @@ reads!(StarveArgs, starve(), StarveArgs);
 impl WorkloadArgs {
     /// The options that were typed.
     pub fn flags(&self) -> impl Iterator<Item = String> {
-        self.given.iter().map(|(name, _)| format!("--{}", name.replace('_', "-")))
+        self.given.iter().map(|(param, _)| param.flag())
     }
     /// The workload of that name on `machine`, once for each combination of the values that were typed. A parameter of
     /// another workload is an error.
@@ -198,9 +198,9 @@ impl WorkloadArgs {
             Error::unknown("workload", name, names, "lockwright workloads")
         })?;
         let mut all = vec![usual];
-        for (name, values) in &self.given {
-            let Some(param) = usual.table().iter().find(|param| param.name == *name) else {
-                return Err(of_another(name, usual));
+        for (typed, values) in &self.given {
+            let Some(param) = usual.table().iter().find(|param| param.name == typed.name) else {
+                return Err(of_another(typed, usual));
             };
             for value in values {
                 check(param, value)?;
@@ -208,7 +208,7 @@ impl WorkloadArgs {
             let with = |workload: Workload| {
                 values.iter().map(move |value| {
                     let mut workload = workload;
-                    match workload.facts_mut().set(name, value) {
+                    match workload.facts_mut().set(param.name, value) {
                         true => Ok(workload),
                         false => Err(Error::usage(no_word(param, value))),
                     }
@@ -216,7 +216,7 @@ impl WorkloadArgs {
             };
             all = all.into_iter().flat_map(with).collect::<Result<_, _>>()?;
         }
-        let given = |name: &str| self.given.iter().any(|(it, _)| *it == name);
+        let given = |name: &str| self.given.iter().any(|(param, _)| param.name == name);
         let fitted_ns = |part: &str| machine.fitted_ns(name, part);
         let is_simulated = machine.is_simulated();
         let place = Venue { is_simulated, is_guest, fitted_ns: &fitted_ns };
@@ -228,12 +228,12 @@ impl WorkloadArgs {
 }
 
 /// A parameter that this workload does not have.
-fn of_another(name: &str, workload: Workload) -> Error {
-    let owners = params(&all()).into_iter().find(|(param, _)| param.name == name);
+fn of_another(typed: &Param, workload: Workload) -> Error {
+    let owners = params(&all()).into_iter().find(|(param, _)| param.name == typed.name);
     let owner = owners.and_then(|(_, owners)| Some(owners.first()?.name())).unwrap_or_default();
     Error::usage(format!(
-        "--{} is a parameter of the workload `{owner}`, not of `{}`: leave it out, or add --workload {owner}",
-        name.replace('_', "-"),
+        "{} is a parameter of the workload `{owner}`, not of `{}`: leave it out, or add --workload {owner}",
+        typed.flag(),
         workload.name()
     ))
 }

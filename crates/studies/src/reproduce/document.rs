@@ -74,10 +74,6 @@ pub struct TableDocument {
     pub(super) seed: u64,
     #[serde(skip)]
     pub(super) of: &'static SimulatedTable,
-    #[serde(skip)]
-    pub(super) columns: Vec<&'static str>,
-    #[serde(skip)]
-    pub(super) keys: &'static [&'static str],
 }
 
 /// How long the runs of a cell are, and how many.
@@ -157,8 +153,6 @@ impl TableDocument {
             scores: Scores::default(),
             seed,
             of: table,
-            columns: table.columns.iter().map(|column| column.name).collect(),
-            keys: table.keys,
         }
     }
     /// True if no row was simulated.

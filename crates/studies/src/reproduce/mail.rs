@@ -2,16 +2,21 @@
 
 use super::document::TableDocument;
 use crate::sweep::CODE;
-use crate::tables::{Key, Quantity, SimulatedTable, meaning};
+use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, meaning};
 use lockwright_sheets::{Column, Sheet, digits, lines, percent, signed};
 
 /// The longest line of such a text.
 const WIDTH: usize = 72;
 
 impl TableDocument {
-    /// True if it has locks that the published table does not have.
+    /// The columns of locks that the published table does not have: of each lock its own and its ratio.
+    fn of_other_locks(&self) -> &'static [TableColumn] {
+        let published = SimulatedTable::named(self.table).map_or(0, |table| table.columns.len());
+        &self.of.columns[published..]
+    }
+    /// True if it has such locks.
     pub(super) fn has_other_locks(&self) -> bool {
-        SimulatedTable::named(self.table).is_some_and(|it| it.columns.len() < self.of.columns.len())
+        !self.of_other_locks().is_empty()
     }
 }
 
@@ -22,9 +27,8 @@ fn narrow(text: &str) -> String {
 /// The first column next to what was published, and each lock that was asked for.
 pub(super) fn of_table(table: &TableDocument) -> String {
     let of = table.of;
-    let published = SimulatedTable::named(table.table).map_or(0, |it| it.columns.len());
     let base = of.columns[0].name;
-    let others = of.columns[published..].chunks_exact(2).map(|pair| (pair[0].name, pair[1].name));
+    let others = table.of_other_locks().chunks_exact(2).map(|pair| (pair[0].name, pair[1].name));
     let others: Vec<(&str, &str)> = others.collect();
     let lock_of = |name: &str| {
         of.column(name).map_or("", |column| match column.quantity {
@@ -33,7 +37,7 @@ pub(super) fn of_table(table: &TableDocument) -> String {
         })
     };
     let mut columns: Vec<Column> =
-        table.keys.iter().map(|key| Column::number(key.replace('_', " "))).collect();
+        of.keys.iter().map(|key| Column::number(key.replace('_', " "))).collect();
     let keys = columns.len();
     columns.push(Column::number("published").means(format!("column {base}: {}", meaning(base))));
     columns.push(Column::number(lock_of(base)).means("the same, simulated"));
@@ -49,11 +53,8 @@ pub(super) fn of_table(table: &TableDocument) -> String {
         );
     }
     let rows = table.rows.iter().map(|row| {
-        let mut cells: Vec<String> = table
-            .keys
-            .iter()
-            .map(|key| row.key.get(key).map_or("-".into(), Key::to_string))
-            .collect();
+        let mut cells: Vec<String> =
+            of.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string)).collect();
         let first = row.columns.get(base);
         cells.push(first.and_then(|cell| cell.published).map_or("-".into(), digits));
         cells.push(first.map_or("-".into(), |cell| digits(cell.simulated)));

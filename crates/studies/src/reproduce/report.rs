@@ -18,7 +18,7 @@ impl ReproduceDocument {
 impl TableDocument {
     /// Column by column.
     fn cells(&self) -> impl Iterator<Item = (&'static TableRow, &'static str, &TableCell)> {
-        self.columns.iter().flat_map(move |&name| {
+        self.of.columns.iter().flat_map(move |&TableColumn { name, .. }| {
             self.rows.iter().filter_map(move |row| Some((row.of, name, row.columns.get(name)?)))
         })
     }
@@ -35,7 +35,7 @@ impl TableDocument {
         columns.flat_map(|column| others.iter().map(move |&others| (column, others))).collect()
     }
     fn named(&self, column: &TableColumn, others: &[Key]) -> String {
-        let others = self.keys[1..].iter().zip(others);
+        let others = self.of.keys[1..].iter().zip(others);
         let others = others.map(|(name, key)| format!(", {name} {key}"));
         without_unit(column.name).to_string() + &others.collect::<String>()
     }
@@ -74,7 +74,7 @@ impl Report for TableDocument {
     }
     fn chart(&self) -> Option<Chart> {
         let table = self.of;
-        if self.keys.iter().any(|key| !NUMBERS.contains(key)) {
+        if self.of.keys.iter().any(|key| !NUMBERS.contains(key)) {
             return None;
         }
         let (mut simulated, mut published) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl Report for TableDocument {
         }
         Some(Chart {
             title: format!("{}: simulated, and as published", self.table),
-            x_label: self.keys[0].into(),
+            x_label: self.of.keys[0].into(),
             y_label: unit(table).into(),
             shape: ChartShape::Lines(simulated.into_iter().chain(published).collect()),
         })

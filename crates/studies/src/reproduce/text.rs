@@ -64,10 +64,11 @@ pub fn brief(table: &TableDocument) -> String {
             Column::number("error %"),
         ]
     };
-    let keys = table.keys.iter().map(|key| Column::number(key.replace('_', " ")));
+    let keys = table.of.keys.iter().map(|key| Column::number(key.replace('_', " ")));
     let columns: Vec<Column> = keys.chain(shown.iter().flat_map(of_column)).collect();
     let cells = |row: &ReproducedRow| {
-        let keys = table.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string));
+        let keys =
+            table.of.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string));
         let of_column = |(name, _): &&(&'static str, Vec<CellRole>)| {
             let cell = row.columns.get(name);
             let number =
@@ -81,7 +82,7 @@ pub fn brief(table: &TableDocument) -> String {
         keys.chain(shown.iter().flat_map(of_column)).collect()
     };
     let rows = table.rows.iter().map(cells).collect();
-    Sheet { columns, keys: table.keys.len(), rows }.without_legend()
+    Sheet { columns, keys: table.of.keys.len(), rows }.without_legend()
 }
 
 /// How well the columns of each kind are met.
@@ -132,7 +133,7 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
         let first = parts.next();
         rows.len() > 1 && parts.all(|part| Some(part) == first)
     };
-    let (same, keys): (Vec<&str>, Vec<&str>) = table.keys.iter().partition(is_same);
+    let (same, keys): (Vec<&str>, Vec<&str>) = table.of.keys.iter().partition(is_same);
     let same = same.iter().filter_map(|key| Some(format!(", {key} {}", part(rows.first()?, key))));
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
     let heading = format!("{name}{} ({})", same.collect::<String>(), kinds.join("; "));

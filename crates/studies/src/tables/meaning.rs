@@ -58,19 +58,17 @@ pub fn meaning(column: &str) -> String {
     if let Some((_, words)) = OTHERS.iter().find(|(name, _)| *name == column) {
         return (*words).into();
     }
-    if let Some((lock, base)) = column.split_once("_over_").filter(|_| !is_known(column)) {
-        return format!("the lock `{lock}`, divided by `{base}`; both simulated");
-    }
-    let subject = SUBJECTS.iter().find(|(begins, _)| column.starts_with(begins));
-    let subject = subject.map(|(_, words)| words.to_string());
-    let subject = subject.unwrap_or_else(|| format!("the lock `{}`", subject_and_unit(column).0));
+    let known = SUBJECTS.iter().find(|(begins, _)| column.starts_with(begins));
+    let subject = match (known, column.split_once("_over_")) {
+        (Some((_, words)), _) => words.to_string(),
+        (None, Some((lock, base))) => {
+            format!("the lock `{lock}`, divided by `{base}`; both simulated")
+        }
+        (None, None) => format!("the lock `{}`", subject_and_unit(column).0),
+    };
     let unit = UNITS.iter().find(|(ends, _)| column.ends_with(ends));
     let parts = [Some(subject), unit.map(|(_, words)| words.to_string())].into_iter().flatten();
     parts.collect::<Vec<_>>().join("; ")
-}
-
-fn is_known(column: &str) -> bool {
-    SUBJECTS.iter().any(|(begins, _)| column.starts_with(begins))
 }
 
 /// What the name of a column says first, and its unit.
