@@ -12,7 +12,7 @@ const DECIDE: [&str; 8] = [
     "../catalog/src",
     "../sim/src",
     "../measure/src",
-    "src/sweep/trial.rs",
+    "src/records/described.rs",
     "../../machines",
 ];
 

@@ -29,6 +29,9 @@ impl LabMachine for MockMachine {
     fn is_simulated(&self) -> bool {
         false
     }
+    fn identity(&self) -> String {
+        "mock".into()
+    }
     fn cpus(&self) -> usize {
         2
     }

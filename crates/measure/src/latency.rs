@@ -5,6 +5,7 @@ use crate::stats::Histogram;
 use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
 use lockwright_catalog::registry::Platform;
 use lockwright_core::raw::{Order, RawLock};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -14,7 +15,7 @@ thread_local! {
 }
 
 /// Waiting times by what a thread waits for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Waited {
     /// Those of owners.
     pub writers: Histogram,

@@ -6,11 +6,12 @@ use crate::stats::Histogram;
 use crate::stress::Exercised;
 use lockwright_core::events::Event;
 use lockwright_sim::ScheduleReport;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What came of a trial.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// How long it ran, in nanoseconds of the machine's time.
     pub window_ns: u64,
@@ -78,7 +79,7 @@ impl TrialRecord {
 }
 
 /// How threads waited on condition variables, for each operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CondvarWaits {
     /// Waits.
     pub per_op: f64,
@@ -95,7 +96,7 @@ impl CondvarWaits {
 }
 
 /// What the host of simulated threads did that share its CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleCounts {
     /// How often a sleeping thread was woken by another one.
     pub kicks: u64,
@@ -126,9 +127,22 @@ impl From<&ScheduleReport> for ScheduleCounts {
     }
 }
 
-/// How often each lock event happened, in the order of [`Event::ALL`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How often each lock event happened, in the order of [`Event::ALL`]; in documents, by name, those that did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<String, u64>", into = "BTreeMap<&'static str, u64>")]
 pub struct EventCounts(Vec<u64>);
+
+impl From<BTreeMap<String, u64>> for EventCounts {
+    fn from(named: BTreeMap<String, u64>) -> Self {
+        Self::from_fn(|event| named.get(event.name()).copied().unwrap_or(0))
+    }
+}
+
+impl From<EventCounts> for BTreeMap<&'static str, u64> {
+    fn from(counts: EventCounts) -> Self {
+        counts.happened().collect()
+    }
+}
 
 impl Default for EventCounts {
     fn default() -> Self {

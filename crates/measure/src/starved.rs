@@ -13,6 +13,8 @@
 //!
 //! What is left of the wait, *beyond* the sections, is what the lock, its 10 ms and the scheduler took.
 
+use serde::{Deserialize, Serialize};
+
 /// A section of another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldSection {
@@ -41,7 +43,7 @@ impl HeldSection {
 }
 
 /// A wait of the thread that waits again and again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StarvedWait {
     /// When it began.
     pub from_ns: u64,
@@ -94,7 +96,7 @@ impl StarvedWait {
 }
 
 /// All waits of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Starved {
     /// When the thread began.
     pub start_ns: u64,

@@ -1,7 +1,7 @@
 //! What a torture adds to the loop of locktorture, and how often that happened.
 
 use lockwright_sim::Preemption;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A long hold of a writer among readers, as a multiple of the usual one.
 pub const WRITER_HOLD: u64 = 10;
@@ -44,7 +44,7 @@ impl Stress {
 }
 
 /// How often each disturbance of a torture happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exercised {
     /// Long holds.
     pub long_holds: u64,

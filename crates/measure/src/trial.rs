@@ -146,6 +146,8 @@ pub trait LabMachine: Sync {
     fn on(&self, workload: Workload) -> On;
     /// Returns true if its numbers come out of a simulation.
     fn is_simulated(&self) -> bool;
+    /// Everything about it that decides a record, except its locks.
+    fn identity(&self) -> String;
     /// How many threads can run at the same time.
     fn cpus(&self) -> usize;
     /// Succeeds if more threads than that can share them; if not, the error says why.

@@ -8,6 +8,7 @@ use crate::target::Destination;
 use lockwright_measure::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Something that can be written in every format.
 pub trait Report {
@@ -48,7 +49,12 @@ pub struct Outputs {
     csv: Option<Destination>,
     plot: Option<Destination>,
     is_behind: AtomicBool,
+    /// The documents of the machines before this one, if a command has several.
+    earlier: Mutex<Vec<(String, Grid)>>,
 }
+
+/// What a document of several documents begins with.
+const SEVERAL: &str = "{\n  \"schema\": \"lockwright.several/1\",\n  \"documents\": [\n";
 
 impl Outputs {
     /// Checks and prepares the outputs that were asked for.
@@ -63,7 +69,8 @@ impl Outputs {
         }
         let open = |path: Option<_>| path.map(Destination::open).transpose();
         let (json, csv) = (open(args.json.as_ref())?, open(args.csv.as_ref())?);
-        let outputs = Self { json, csv, plot: open(plot)?, is_behind: AtomicBool::new(false) };
+        let (is_behind, earlier) = (AtomicBool::new(false), Mutex::default());
+        let outputs = Self { json, csv, plot: open(plot)?, is_behind, earlier };
         if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
             return Err(Error::usage(
                 "--json and --csv cannot both be `-` (standard output): give one of them a file",
@@ -112,6 +119,35 @@ impl Outputs {
     }
     fn show(&self, text: &str) -> Result<(), Error> {
         if self.stdout_is_for_people() { print(text) } else { Ok(()) }
+    }
+    /// Ends the report of one machine, after which others follow: tells people, if `tells`, and keeps it. From here on
+    /// documents begin with it.
+    pub fn finish_part(&self, report: &dyn Report, tells: bool) -> Result<(), Error> {
+        self.keep_so_far(report);
+        if tells {
+            self.tell(report, &format!("{}\n", report.text()))?;
+        }
+        self.earlier().push((report.json(), report.grid()));
+        Ok(())
+    }
+    fn earlier(&self) -> MutexGuard<'_, Vec<(String, Grid)>> {
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// The document of a report, after those of the machines before it.
+    fn json_of(&self, report: &dyn Report) -> String {
+        let earlier = self.earlier();
+        let all = earlier.iter().map(|(json, _)| json.clone()).chain([report.json()]);
+        let all: Vec<String> = all.map(|json| json.trim_end().into()).collect();
+        match &all[..] {
+            [only] => format!("{only}\n"),
+            all => format!("{SEVERAL}{}\n  ]\n}}\n", all.join(",\n")),
+        }
+    }
+    /// The same as rows.
+    fn grid_of(&self, report: &dyn Report) -> Grid {
+        let earlier = self.earlier();
+        let all = earlier.iter().map(|(_, grid)| grid.clone()).chain([report.grid()]);
+        all.reduce(Grid::and).unwrap_or_default()
     }
     /// Writes everything: the files, and on standard output the document that was asked for, or
     /// the text for people.
@@ -164,8 +200,10 @@ impl Outputs {
         chosen: impl Fn(&Destination) -> bool,
     ) -> Result<(), Error> {
         let json = self.json.as_ref().filter(|target| chosen(target));
-        let json = json.map_or(Ok(()), |target| target.write(report.json().as_bytes()));
+        let json = json.map_or(Ok(()), |target| target.write(self.json_of(report).as_bytes()));
         let csv = self.csv.as_ref().filter(|target| chosen(target));
-        json.and(csv.map_or(Ok(()), |target| target.write(report.grid().to_csv().as_bytes())))
+        json.and(
+            csv.map_or(Ok(()), |target| target.write(self.grid_of(report).to_csv().as_bytes())),
+        )
     }
 }

@@ -23,6 +23,24 @@ impl Grid {
             rows: items.into_iter().map(row).collect(),
         }
     }
+    /// The rows of both, each in the columns that it has.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        for name in &other.header {
+            if !self.header.contains(name) {
+                self.header.push(name.clone());
+                self.rows.iter_mut().for_each(|row| row.push(String::new()));
+            }
+        }
+        for row in other.rows {
+            let cell = |name| {
+                let at = other.header.iter().position(|it| it == name);
+                at.and_then(|at| row.get(at).cloned()).unwrap_or_default()
+            };
+            self.rows.push(self.header.iter().map(cell).collect());
+        }
+        self
+    }
     /// How many columns of text its table takes if nothing wraps.
     pub fn width(&self) -> usize {
         let longest = |at: usize| {

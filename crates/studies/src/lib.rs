@@ -7,6 +7,7 @@ pub mod calibrate;
 pub mod check;
 pub mod probe;
 pub mod published;
+pub mod records;
 pub mod reproduce;
 pub mod sweep;
 pub mod tables;

@@ -1,9 +1,11 @@
 //! Which machine, and how its locks are set.
 
 use super::values::{between, count, name, nanoseconds, one_of, whole};
+use crate::machines::NATIVE;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use lockwright_core::tunables::{NUMA_AUTO, NUMA_OFF, NUMA_ON, Tunable};
+use lockwright_measure::error::Error;
 use lockwright_measure::trial::Settings;
 use lockwright_sim::StartState;
 use lockwright_sim::machine::ThreadPlacement;
@@ -17,8 +19,9 @@ const TUNABLES: &str = "Tunables of the locks";
 /// Which machine, and how its locks are set.
 #[derive(Clone, Debug, Args)]
 pub struct MachineArgs {
-    /// This computer (native), a simulated machine by name, or its file (./mine.toml)
-    #[arg(long, value_name = "MACHINE", default_value = "native", value_parser = name)]
+    /// This computer (native), a simulated machine by name, or its file (./mine.toml); several simulated machines run
+    /// one after the other
+    #[arg(long, value_name = "MACHINE,...", default_value = "native", value_parser = name)]
     pub on: String,
     /// The seed.
     #[command(flatten)]
@@ -117,7 +120,26 @@ pub enum NumaMode {
     Off,
 }
 
+/// The machines of a list, which `--on` takes.
+pub fn machines_of(on: &str) -> Result<Vec<&str>, Error> {
+    let all: Vec<&str> = on.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if all.len() > 1 && all.contains(&NATIVE) {
+        return Err(Error::usage(
+            "--on takes this computer alone, or several simulated machines: leave out `native`",
+        ));
+    }
+    Ok(if all.is_empty() { vec![on] } else { all })
+}
+
 impl MachineArgs {
+    /// The same for each machine alone. A `plot` has room for one.
+    pub fn each(&self, plot: Option<&PathBuf>) -> Result<Vec<Self>, Error> {
+        let all = machines_of(&self.on)?;
+        if all.len() > 1 && plot.is_some() {
+            return Err(Error::usage("--plot draws one machine: name only one in --on"));
+        }
+        Ok(all.into_iter().map(|on| Self { on: on.into(), ..self.clone() }).collect())
+    }
     /// What is the same for all cells.
     pub fn settings(&self) -> Settings {
         let mode = self.numa_spinlock.map(|mode| match mode {

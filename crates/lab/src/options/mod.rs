@@ -5,8 +5,8 @@ mod shard;
 mod values;
 mod workload;
 
-pub use machine::{MachineArgs, SIMULATED, SeedArgs};
-pub use shard::ShardArgs;
+pub use machine::{MachineArgs, SIMULATED, SeedArgs, machines_of};
+pub use shard::{FolderArgs, ShardArgs};
 pub use values::{
     between, count, long_hold, name, nested, number_of_machine, read_percent_renamed, seconds,
     seconds_or_off, whole,

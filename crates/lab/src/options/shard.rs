@@ -1,9 +1,11 @@
-//! Which part of the work a process does.
+//! Which part of the work a process does, and where it keeps the records.
 
 use clap::Args;
 use lockwright_measure::error::Error;
 use lockwright_parts::Part;
-use lockwright_sheets::complain;
+use lockwright_sheets::{Progress, complain};
+use lockwright_studies::records::Folder;
+use std::path::PathBuf;
 
 /// Which part of the work this process does.
 #[derive(Clone, Debug, Args)]
@@ -22,5 +24,42 @@ impl ShardArgs {
             complain(found);
         }
         Ok(parted.part)
+    }
+    /// The part, which is all of it on this computer.
+    pub fn part_of(&self, is_simulated: bool) -> Result<Part, Error> {
+        let part = self.part()?;
+        if !is_simulated && part != Part::default() {
+            return Err(Error::usage(
+                "--shard is for simulated machines, because locks on this computer take turns in one process: add --on \
+                 x5-4",
+            ));
+        }
+        Ok(part)
+    }
+}
+
+/// Where a command keeps the record of each run.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FolderArgs {
+    /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
+    /// command goes on, and without --shard it puts the parts together
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl FolderArgs {
+    /// The folder, if there is one, for a part of the work.
+    pub fn open(&self, part: Part, progress: Progress) -> Result<Option<Folder>, Error> {
+        let Some(path) = &self.out else { return Ok(None) };
+        let folder = Folder::open(path, part)?;
+        if folder.were_there() > 0 {
+            progress.say(&format!("{} records are in {}", folder.were_there(), path.display()));
+        }
+        Ok(Some(folder))
+    }
+    /// What is said after Ctrl-C.
+    pub fn interrupted(&self) -> String {
+        let goes_on = if self.out.is_some() { "; the same command goes on from there" } else { "" };
+        format!("interrupted: the results cover what was measured until then{goes_on}")
     }
 }

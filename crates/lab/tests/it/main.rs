@@ -7,6 +7,7 @@ mod bench;
 mod compare;
 mod diff;
 mod explore;
+mod folder;
 mod formats;
 mod guests;
 #[path = "../../../pthread/tests/it/inherited.rs"]

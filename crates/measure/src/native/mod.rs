@@ -33,12 +33,14 @@ use crate::trial::{LabMachine, On, Purpose, Settings, Trial};
 use crate::workload::Workload;
 use lockwright_core::native::{Native, set_tunable};
 use lockwright_core::platform::Placement as _;
+use lockwright_core::tunables::Tunable;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// This computer.
 pub struct NativeMachine {
     cpus: Vec<usize>,
+    tunables: Vec<(Tunable, u64)>,
 }
 
 impl NativeMachine {
@@ -47,7 +49,7 @@ impl NativeMachine {
         for &(tunable, value) in &settings.tunables {
             set_tunable(tunable, Some(value)).expect("options are in range");
         }
-        Self { cpus: affinity::allowed_cpus() }
+        Self { cpus: affinity::allowed_cpus(), tunables: settings.tunables.clone() }
     }
     fn run_unless_interrupted(&self, spec: &Trial) -> Result<TrialRecord, TrialError> {
         match interrupt::is_requested() {
@@ -72,6 +74,9 @@ impl LabMachine for NativeMachine {
     }
     fn is_simulated(&self) -> bool {
         false
+    }
+    fn identity(&self) -> String {
+        format!("{} {} {:?} {:?}", processor(), kernel(), self.cpus, self.tunables)
     }
     fn cpus(&self) -> usize {
         self.cpus.len()

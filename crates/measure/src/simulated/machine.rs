@@ -221,6 +221,15 @@ impl LabMachine for SimulatedMachine {
         true
     }
 
+    fn identity(&self) -> String {
+        let Machine { topology, costs, scheduler, .. } = &self.machine;
+        let Settings { tunables, placement, .. } = &self.settings;
+        let (fitted, hash) = (&self.parameters, self.calibration_hash());
+        format!(
+            "{topology:?} {costs:?} {scheduler:?} {fitted:?} {hash:?} {tunables:?} {placement:?}"
+        )
+    }
+
     fn cpus(&self) -> usize {
         self.machine.topology.cpus() as usize
     }

@@ -1,5 +1,7 @@
 //! A histogram of times, exact below 64 and within 1.6 % above.
 
+use serde::{Deserialize, Serialize};
+
 /// Values below this are counted exactly.
 const LINEAR: u64 = 64;
 const LINEAR_BITS: u32 = LINEAR.trailing_zeros();
@@ -8,11 +10,38 @@ const STEPS: usize = LINEAR as usize / 2;
 const BUCKETS: usize = LINEAR as usize + (64 - LINEAR_BITS as usize) * STEPS;
 
 /// Counts of nanoseconds in log-linear buckets. There are none before the first one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Counted", into = "Counted")]
 pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
     max: u64,
+}
+
+/// A histogram in a document.
+#[derive(Serialize, Deserialize)]
+struct Counted {
+    max: u64,
+    /// Each bucket that is not empty, by its least value, and its count.
+    buckets: Vec<(u64, u64)>,
+}
+
+impl From<Counted> for Histogram {
+    fn from(counted: Counted) -> Self {
+        let mut counts = vec![0; if counted.buckets.is_empty() { 0 } else { BUCKETS }];
+        for &(least, count) in &counted.buckets {
+            counts[bucket_of(least)] += count;
+        }
+        Self { total: counts.iter().sum(), counts, max: counted.max }
+    }
+}
+
+impl From<Histogram> for Counted {
+    fn from(histogram: Histogram) -> Self {
+        let least = |bucket: usize| bucket.checked_sub(1).map_or(0, |below| last_of(below) + 1);
+        let all = histogram.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        Self { max: histogram.max, buckets: all.map(|(at, &count)| (least(at), count)).collect() }
+    }
 }
 
 impl Histogram {

@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
         }
         let mut simulated = vec![vec![Vec::new(); self.tables.len()]; points.len()];
         for ((point, at), runs) in
-            of_job.into_iter().zip(tables::run(&jobs, self.workers, &|_| ())?)
+            of_job.into_iter().zip(tables::run(&jobs, self.workers, None, &|_| ())?)
         {
             simulated[point][at] = self.tables[at].rows(&runs);
         }

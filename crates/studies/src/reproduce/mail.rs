@@ -1,7 +1,7 @@
 //! A table with other locks, for a mailing list: in lines of 72 characters, with a line to quote.
 
 use super::document::TableDocument;
-use crate::sweep::CODE;
+use crate::records::CODE;
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, meaning};
 use lockwright_sheets::{Column, Sheet, digits, lines, percent, signed};
 

@@ -4,6 +4,7 @@ use super::cell::{CellRole, ReproducedRow, TableCell};
 use super::document::{ReproduceEffort, TableDocument, Windows};
 use super::score::Scores;
 use crate::published::{Published, Standing};
+use crate::records::Folder;
 use crate::tables::{self, Runs, SimulatedTable, TableDepth, TableJob};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
@@ -28,11 +29,12 @@ impl Fit {
     }
 }
 
-/// Simulates a table; until Ctrl-C, then with the rows that were done.
+/// Simulates a table, but for what is in the folder; until Ctrl-C, then with the rows that were done.
 pub fn simulate(
     table: &'static SimulatedTable,
     effort: ReproduceEffort,
     seed: u64,
+    folder: Option<&Folder>,
     progress: Progress,
 ) -> Result<TableDocument, Error> {
     let machine = Machine::builtin(table.machine)
@@ -57,7 +59,7 @@ pub fn simulate(
             at + 1,
             table.rows.len()
         ));
-        let cells = row(table, of, &fits, seed, published.as_ref())?;
+        let cells = row(table, of, &fits, seed, published.as_ref(), folder)?;
         progress.advance(1);
         if interrupt::is_requested() {
             break;
@@ -126,6 +128,7 @@ fn row(
     fits: &[Fit],
     seed: u64,
     published: Option<&Published>,
+    folder: Option<&Folder>,
 ) -> Result<BTreeMap<&'static str, TableCell>, Error> {
     let (rows, locks) = ([*row], table.locks());
     let jobs: Vec<TableJob<'_>> = fits
@@ -140,7 +143,7 @@ fn row(
         })
         .collect();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let runs: Vec<Runs<'_>> = tables::run(&jobs, workers, &|_| ())?;
+    let runs: Vec<Runs<'_>> = tables::run(&jobs, workers, folder, &|_| ())?;
     let cell = |column: &'static tables::TableColumn| {
         let all = runs.iter().flat_map(|runs| runs.column(0, column));
         let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {

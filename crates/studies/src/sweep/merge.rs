@@ -1,7 +1,6 @@
 //! Putting the results of all parts into one table, sorted by key, in bounded memory.
 
-use crate::sweep::line::{self, Head};
-use crate::sweep::store::{Lines, result_files};
+use crate::records::{Head, Lines, opened, result_files};
 use lockwright_measure::error::Error;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,13 +46,13 @@ fn merge_in_pieces(
         let files = result_files(folder)?;
         if files.is_empty() {
             let sentence =
-                format!("{} has no results: name the folder of a sweep", folder.display());
+                format!("{} has no results: name a folder that has some", folder.display());
             return Err(Error::usage(sentence));
         }
         for path in files {
             for line in Lines::open(&path)? {
                 let line = line?;
-                let Some(Head { key, code }) = line::opened(&line) else {
+                let Some(Head { key, code }) = opened(&line) else {
                     merged.torn += 1;
                     continue;
                 };
@@ -118,7 +117,7 @@ impl Pieces {
         self.lines.sort_unstable();
         let keyed = |line: Result<String, Error>| {
             let line = line?;
-            let key = line::opened(&line).map(|head| head.key).unwrap_or_default();
+            let key = opened(&line).map(|head| head.key).unwrap_or_default();
             Ok((key, line))
         };
         let in_memory = std::mem::take(&mut self.lines).into_iter().map(Ok);
@@ -163,7 +162,7 @@ fn differ(key: &str, lines: [&str; 2]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::line::sealed;
+    use crate::records::sealed;
 
     fn object(key: u32, value: u32) -> String {
         sealed(&format!("{{\"key\":\"{key:04}\",\"code\":\"c\",\"ops_per_s\":{value}}}"))

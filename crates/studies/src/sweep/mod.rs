@@ -9,8 +9,6 @@
 
 mod axis;
 mod estimate;
-mod key;
-mod line;
 mod merge;
 mod parquet_table;
 mod question;
@@ -19,7 +17,6 @@ mod report;
 mod run;
 mod sample;
 mod software;
-mod store;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,13 +24,11 @@ mod trial;
 mod trials;
 
 pub use estimate::SweepCost;
-pub use key::CODE;
 pub use merge::{Merged, merge};
 pub use parquet_table::to_parquet;
 pub use question::Question;
 pub use report::{GainReport, LinesReport, Sensitivity, map, page};
 pub use run::{Ran, run};
-pub use store::Store;
 pub use table::to_csv;
 pub use trial::SweptTrial;
 pub use trials::Trials;

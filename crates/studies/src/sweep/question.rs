@@ -1,9 +1,9 @@
 //! A question: what is in its file.
 
+use crate::records::SCHEDULINGS;
 use crate::sweep::axis::AxisValues;
 use crate::sweep::reader::{Source, TomlItem, TomlSection};
 use crate::sweep::sample::Sampling;
-use crate::sweep::trial::SCHEDULINGS;
 use lockwright_catalog::registry::{self, LOCKS, LockRow};
 use lockwright_core::tunables::Tunable;
 use lockwright_measure::error::Error;

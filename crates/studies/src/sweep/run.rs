@@ -1,14 +1,16 @@
 //! Running a part of the trials.
 
-use crate::sweep::store::Store;
+use crate::records::{Folder, line_of};
 use crate::sweep::trials::Trials;
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
+use lockwright_measure::record::TrialError;
+use lockwright_measure::runner::{Placed, run_each};
+use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_parts::Part;
 use lockwright_sheets::Progress;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What came of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,13 +27,6 @@ pub struct Ran {
     pub interrupted: bool,
 }
 
-/// What the workers share.
-struct Shared<'a> {
-    store: &'a mut Store,
-    ran: Ran,
-    error: Option<Error>,
-}
-
 /// Runs the trials of a part whose results are not in the folder, on `workers` threads, until Ctrl-C. Each result is
 /// written as soon as it exists.
 ///
@@ -40,55 +35,33 @@ struct Shared<'a> {
 pub fn run(
     trials: &Trials,
     part: Part,
-    store: &mut Store,
+    folder: Folder,
     workers: usize,
     progress: Progress,
 ) -> Result<Ran, Error> {
     let mut own = trials.of_part(part);
     let of_part = own.len();
-    let done = store.done()?;
-    own.retain(|(key, _)| !done.contains(key));
+    own.retain(|(key, _)| !folder.has(key));
+    // The long ones first: the runner takes the last of several first.
+    own.reverse();
     progress.expect(own.len());
-    let ran = Ran { trials: of_part, were_there: of_part - own.len(), ..Ran::default() };
-    let shared = Mutex::new(Shared { store, ran, error: None });
-    let (next, ends) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let work = || {
-        // ordering: Relaxed; the numbers only hand out trials, and the flag only ends the loop.
-        while !ends.load(Ordering::Relaxed)
-            && !interrupt::is_requested()
-            && let Some((key, trial)) = own.get(next.fetch_add(1, Ordering::Relaxed))
-        {
-            let started = Instant::now();
-            let result = trial.run();
-            let seconds = started.elapsed().as_secs_f64();
-            let object = trial.line(key, &result);
-            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match shared.store.add(&object, key, seconds) {
-                Ok(()) => {
-                    shared.ran.ran += 1;
-                    shared.ran.failed += usize::from(result.is_err());
-                }
-                Err(error) => {
-                    shared.error.get_or_insert(error);
-                    // ordering: Relaxed, as above.
-                    ends.store(true, Ordering::Relaxed);
-                }
-            }
-            drop(shared);
-            progress.advance_within(1);
+    let (ran, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let placed: Vec<Placed<'_, SimulatedMachine>> =
+        own.iter().map(|(_, it)| (&it.machine.simulated, it.trial)).collect();
+    run_each(&placed, workers, &|at, result, seconds| {
+        if matches!(result, Err(TrialError::Interrupted)) {
+            return ControlFlow::Break(());
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..workers.min(own.len()).max(1) {
-            scope.spawn(work);
-        }
+        let (key, trial) = &own[at];
+        folder.keep(&line_of(trial.described(), key, &result, false), key, seconds);
+        // ordering: Relaxed; the counters only count.
+        ran.fetch_add(1, Relaxed);
+        failed.fetch_add(usize::from(result.is_err()), Relaxed);
+        progress.advance_within(1);
+        if folder.has_failed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match shared.error {
-        Some(error) => Err(error),
-        None => {
-            let is_whole = shared.ran.ran == own.len();
-            Ok(Ran { interrupted: interrupt::is_requested() && !is_whole, ..shared.ran })
-        }
-    }
+    folder.finish()?;
+    let [ran, failed] = [ran, failed].map(AtomicUsize::into_inner);
+    let interrupted = interrupt::is_requested() && ran < own.len();
+    Ok(Ran { trials: of_part, were_there: of_part - own.len(), ran, failed, interrupted })
 }

@@ -1,6 +1,6 @@
 //! Points in a space of several numbers, each between 0 and 1.
 
-use crate::sweep::key::Sha;
+use crate::records::Sha;
 
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

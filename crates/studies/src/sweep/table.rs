@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 /// Fields of a line that no table needs.
-const LEFT_OUT: [&str; 1] = ["sum"];
+const LEFT_OUT: [&str; 2] = ["sum", "record"];
 /// The first columns.
 const FIRST: [&str; 2] = ["key", "code"];
 

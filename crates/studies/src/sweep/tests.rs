@@ -60,7 +60,7 @@ fn trials_are_all_combinations_at_each_point_that_fit_on_the_machine() {
 fn numbers_of_a_range_are_drawn_once_for_each_point() {
     let trials = trials();
     let numbers: BTreeSet<_> =
-        trials.iter().map(|trial| trial.machine.numbers[1].1.to_bits()).collect();
+        trials.iter().map(|trial| trial.machine.about.numbers[1].1.to_bits()).collect();
     assert_eq!(numbers.len(), 8, "all locks see the same machines");
     let numbers = || numbers.iter().map(|&bits| f64::from_bits(bits));
     assert!(numbers().all(|ns| (60.0..300.0).contains(&ns)));

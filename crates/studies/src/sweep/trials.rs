@@ -1,7 +1,8 @@
 //! All trials of a question.
 
+use crate::records::Given;
 use crate::sweep::question::{MachineChoice, Question, Settled, Slot, ThreadsChoice};
-use crate::sweep::trial::{Given, SweptTrial, TriedMachine};
+use crate::sweep::trial::{SweptTrial, TriedMachine};
 use lockwright_measure::error::Error;
 use lockwright_measure::subject::{Subject, SubjectOrigin};
 use lockwright_measure::trial::{Trial, Tunables};

@@ -3,6 +3,7 @@
 use super::measure::TableMeasure;
 use super::row::TableRow;
 use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads};
+use crate::records::{Folder, KeptMachine};
 use lockwright_measure::error::Error;
 use lockwright_measure::record::TrialRecord;
 use lockwright_measure::runner::{Done, run_all};
@@ -34,11 +35,12 @@ pub struct Runs<'a> {
     outcomes: Vec<TrialRecord>,
 }
 
-/// Runs all cells of the jobs together on `workers` host threads. Jobs that differ only in what is
-/// made of the outcomes run once. `done` hears how many cells are done.
+/// Runs all cells of the jobs together on `workers` host threads, but for those whose records are in the folder. Jobs
+/// that differ only in what is made of the outcomes run once. `done` hears how many cells are done.
 pub fn run<'a>(
     jobs: &[TableJob<'a>],
     workers: usize,
+    folder: Option<&Folder>,
     done: &Done<'_>,
 ) -> Result<Vec<Runs<'a>>, Error> {
     let first_same = |at: usize| (0..at).find(|&other| jobs[other].runs_as(&jobs[at]));
@@ -46,11 +48,15 @@ pub fn run<'a>(
     let distinct = jobs.iter().zip(&same).filter(|(_, same)| same.is_none());
     let distinct: Vec<_> = distinct.map(|(job, _)| job).collect();
     let alone: Vec<_> = distinct.iter().map(|job| job.machine.without_siblings()).collect();
+    let kept = distinct.iter().zip(&alone).map(|(job, alone)| {
+        let name = job.table.machine;
+        [KeptMachine::new(name, alone, folder), KeptMachine::new(name, job.machine, folder)]
+    });
+    let kept: Vec<_> = kept.collect();
     let mut trials = Vec::new();
-    for (job, alone) in distinct.iter().zip(&alone) {
-        let placed =
-            |(has_siblings, trial)| (if has_siblings { job.machine } else { alone }, trial);
-        trials.extend(job.trials()?.into_iter().map(placed));
+    for (job, kept) in distinct.iter().zip(&kept) {
+        let trial = |(has_siblings, trial)| (&kept[usize::from(has_siblings)], trial);
+        trials.extend(job.trials()?.into_iter().map(trial));
     }
     let records = run_all(&trials, workers, done);
     let outcomes = records.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -1,8 +1,8 @@
 //! The arguments of `bench`.
 
 use crate::options::{
-    MachineArgs, SIMULATED, ShardArgs, WorkloadArgs, between, count, name, read_percent_renamed,
-    seconds,
+    FolderArgs, MachineArgs, SIMULATED, ShardArgs, WorkloadArgs, between, count, name,
+    read_percent_renamed, seconds,
 };
 use clap::Args;
 use lockwright_sheets::OutputArgs;
@@ -36,11 +36,14 @@ pub struct BenchArgs {
     /// Which part of the lines; simulated machines only.
     #[command(flatten)]
     pub shard: ShardArgs,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub folder: FolderArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Show on standard error how fast the simulation runs on one core
-    #[arg(long, help_heading = SIMULATED)]
+    #[arg(long, help_heading = SIMULATED, conflicts_with = "out")]
     pub speed: bool,
     /// The old name of `--read-percent`.
     #[arg(long, hide = true, value_name = "PERCENT", value_parser = read_percent_renamed)]

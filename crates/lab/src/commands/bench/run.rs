@@ -4,6 +4,7 @@ use super::args::BenchArgs;
 use super::report::BenchDocument;
 use super::schedule::{Benchmark, Together};
 use crate::matrix::{self, Matrix};
+use crate::options::MachineArgs;
 use crate::thread_counts::ThreadCounts;
 use crate::{machines, replay};
 use lockwright_measure::error::Error;
@@ -11,7 +12,8 @@ use lockwright_measure::interrupt;
 use lockwright_measure::trial::LabMachine;
 use lockwright_measure::workload::Workload;
 use lockwright_parts::Part;
-use lockwright_sheets::complain;
+use lockwright_sheets::{Outputs, complain};
+use lockwright_studies::records::{Folder, KeptMachine};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,20 +28,60 @@ const DEFAULT_RUNS: u32 = 5;
 /// Of threads that share CPUs: each start state is a run already, and takes seconds.
 const SHARED_DEFAULT_RUNS: u32 = 1;
 
+/// A machine, and what is to be run on it.
+struct Planned {
+    args: MachineArgs,
+    machine: Box<dyn LabMachine>,
+    schedule: Benchmark,
+}
+
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
-    let progress = args.output.progress;
-    let machine = machines::open(&args.machine)?;
-    let machine = machine.as_ref();
-    let schedule = schedule(args, machine)?;
+    let planned = |of: MachineArgs| {
+        let machine = machines::open(&of)?;
+        let schedule = schedule(args, machine.as_ref())?;
+        Ok(Planned { args: of, machine, schedule })
+    };
+    let machines = args.machine.each(args.output.plot.as_ref())?.into_iter();
+    let all = machines.map(planned).collect::<Result<Vec<_>, Error>>()?;
     let outputs = args.output.open()?;
+    let part = all.first().map_or(Part::default(), |first| first.schedule.part);
+    let folder = args.folder.open(part, args.output.progress)?;
+    let mut ended = Ok(ExitCode::SUCCESS);
+    for (at, planned) in all.iter().enumerate() {
+        let is_last = at + 1 == all.len();
+        let document = bench(args, planned, folder.as_ref(), &outputs, is_last)?;
+        ended = document.verdict().map(|()| ExitCode::SUCCESS);
+        if document.interrupted {
+            args.output.progress.tell(&args.folder.interrupted());
+            ended = Ok(ExitCode::from(interrupt::EXIT_CODE));
+            break;
+        }
+        if ended.is_err() {
+            break;
+        }
+    }
+    folder.map_or(Ok(()), Folder::finish)?;
+    ended
+}
 
-    let mut document = BenchDocument::new(&schedule, machine, &args.machine.settings());
+/// Runs the benchmark on one machine.
+fn bench(
+    args: &BenchArgs,
+    planned: &Planned,
+    folder: Option<&Folder>,
+    outputs: &Outputs,
+    is_last: bool,
+) -> Result<BenchDocument, Error> {
+    let Planned { args: machine_args, machine, schedule } = planned;
+    let progress = args.output.progress;
+    let machine = &KeptMachine::new(&machine_args.on, machine.as_ref(), folder);
+    let mut document = BenchDocument::new(schedule, machine, &machine_args.settings());
     let foreign = machines::watch(machine, progress);
     let started = Instant::now();
     schedule.run(machine, progress, &mut |runs| {
         let failed = runs.failure.as_ref().map(|(spec, _)| spec);
-        if let Some(line) = failed.and_then(|spec| replay::line(&args.machine, spec)) {
+        if let Some(line) = failed.and_then(|spec| replay::line(machine_args, spec)) {
             progress.tell(&line);
         }
         document.add(runs);
@@ -48,15 +90,15 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     })?;
     document.interrupted = interrupt::is_requested();
     document.add_foreign_load(foreign);
-    outputs.finish(&document)?;
+    let is_over = is_last || document.interrupted || document.verdict().is_err();
+    match is_over {
+        true => outputs.finish(&document)?,
+        false => outputs.finish_part(&document, true)?,
+    }
     if args.speed {
         note_speed(&document, started);
     }
-    if document.interrupted {
-        progress.tell("interrupted: the results cover what was measured until then");
-        return Ok(ExitCode::from(interrupt::EXIT_CODE));
-    }
-    document.verdict().map(|()| ExitCode::SUCCESS)
+    Ok(document)
 }
 
 /// Says how fast the simulation ran. Never part of a document: those are the same everywhere.
@@ -81,12 +123,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
     }
-    let part = args.shard.part()?;
-    if !is_simulated && part != Part::default() {
-        return Err(Error::usage(
-            "--shard is for simulated machines, because locks on this computer take turns in one process: add --on x5-4",
-        ));
-    }
+    let part = args.shard.part_of(is_simulated)?;
     let usual = workload.usual_threads(machine.cpus()).map(|count| vec![count]);
     let usual = usual.unwrap_or_else(|| {
         let (least, most, _) = workload.threads().unwrap_or((0, usize::MAX, ""));

@@ -6,7 +6,9 @@ use super::locks::{OURS, OURS_MIXED, OURS_RW, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use super::simulated;
 use crate::matrix::window_ns;
-use crate::options::{SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
+use crate::options::{
+    FolderArgs, SIMULATED, SeedArgs, ShardArgs, between, name, number_of_machine, seconds,
+};
 use clap::Args;
 use lockwright_catalog::registry::LockClass;
 use lockwright_measure::error::Error;
@@ -34,8 +36,8 @@ pub struct CompareArgs {
     /// Fewer and shorter repetitions: under 5 minutes instead of under 60
     #[arg(long)]
     pub quick: bool,
-    /// A simulated machine, by name or file [default: native]
-    #[arg(long, value_name = "MACHINE", value_parser = name)]
+    /// A simulated machine, by name or file, or several [default: native]
+    #[arg(long, value_name = "MACHINE,...", value_parser = name)]
     pub on: Option<String>,
     /// Peers: names or patterns. A library's name selects all of its locks and versions: `parking_lot`
     /// is four [default: all]
@@ -85,6 +87,12 @@ pub struct CompareArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
+    /// Which part of the cells; simulated machines only.
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub folder: FolderArgs,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,

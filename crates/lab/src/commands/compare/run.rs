@@ -4,7 +4,8 @@ use super::args::CompareArgs;
 use super::contest;
 use super::plan::ComparePlan;
 use super::report::CompareDocument;
-use crate::machines;
+use crate::machines::{self, NATIVE};
+use crate::options::machines_of;
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::NativeMachine;
@@ -12,33 +13,69 @@ use lockwright_measure::native::locks::stalls_if_oversubscribed;
 use lockwright_measure::subject::Subject;
 use lockwright_measure::trial::{LabMachine, Purpose, Settings};
 use lockwright_measure::workload::Workload;
+use lockwright_parts::Part;
 use lockwright_sheets::{Outputs, Progress, foreign_load};
+use lockwright_studies::records::{Folder, KeptMachine};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let progress = args.progress;
-    let machine = open(args)?;
-    let machine = machine.as_ref();
-    let plan = args.plan(machine)?;
+    let on = machines_of(args.on.as_deref().unwrap_or(NATIVE))?;
+    let planned = |on| {
+        let machine = open(on, args)?;
+        let mut plan = args.plan(machine.as_ref())?;
+        let part = args.shard.part_of(plan.is_simulated)?;
+        plan.cells = part.of(plan.cells, |cell| cell.threads as u64);
+        if plan.cells.is_empty() {
+            return Err(Error::usage(
+                "there are fewer cells than parts: use fewer parts in --shard, or name more cells",
+            ));
+        }
+        Ok((on, part, machine, plan))
+    };
+    let all = on.into_iter().map(planned).collect::<Result<Vec<_>, Error>>()?;
     let outputs = Outputs::open(&args.documents, None)?;
-    progress.say(&plan.described());
+    let folder = args.folder.open(all.first().map_or(Part::default(), |it| it.1), progress)?;
+    let mut ended = Ok(ExitCode::SUCCESS);
+    for (at, (on, _, machine, plan)) in all.iter().enumerate() {
+        let machine = &KeptMachine::new(on, machine.as_ref(), folder.as_ref());
+        progress.say(&plan.described());
+        let document = compare(plan, machine, progress, &outputs)?;
+        ended = document.verdict().map(|()| ExitCode::SUCCESS);
+        if document.interrupted {
+            ended = Ok(ExitCode::from(interrupt::EXIT_CODE));
+        }
+        if at + 1 == all.len() || document.interrupted || ended.is_err() {
+            outputs.finish(&document)?;
+            break;
+        }
+        outputs.finish_part(&document, true)?;
+    }
+    if interrupt::is_requested() {
+        progress.tell(&args.folder.interrupted());
+    }
+    folder.map_or(Ok(()), Folder::finish)?;
+    ended
+}
 
-    let mut document = CompareDocument::new(&plan, machine, has_membarrier(machine));
+/// Runs the comparison on one machine.
+fn compare(
+    plan: &ComparePlan,
+    machine: &dyn LabMachine,
+    progress: Progress,
+    outputs: &Outputs,
+) -> Result<CompareDocument, Error> {
+    let mut document = CompareDocument::new(plan, machine, has_membarrier(machine));
     document.warnings = machine.warnings(Workload::counter(1, 0));
     document.warnings.extend(plan.left_out.iter().cloned());
-    document.warnings.extend(slow_locks(&plan));
+    document.warnings.extend(slow_locks(plan));
     let foreign = machines::watch(machine, progress);
-    measure(&plan, machine, progress, &mut document, &outputs)?;
+    measure(plan, machine, progress, &mut document, outputs)?;
     document.interrupted = interrupt::is_requested();
     document.foreign_load_percent = foreign.and_then(|foreign| foreign.percent());
     document.warnings.extend(foreign_load(document.foreign_load_percent));
-    outputs.finish(&document)?;
-    if document.interrupted {
-        progress.tell("interrupted: the results cover what was measured until then");
-        return Ok(ExitCode::from(interrupt::EXIT_CODE));
-    }
-    document.verdict().map(|()| ExitCode::SUCCESS)
+    Ok(document)
 }
 
 /// Runs the cells, and keeps each as soon as it is complete.
@@ -66,16 +103,14 @@ fn measure(
     Ok(())
 }
 
-/// The machine that was asked for.
-fn open(args: &CompareArgs) -> Result<Box<dyn LabMachine>, Error> {
-    match args.on.as_deref() {
-        None | Some(machines::NATIVE) if args.set.is_empty() => {
-            Ok(Box::new(NativeMachine::new(&Settings::default())))
-        }
-        None | Some(machines::NATIVE) => Err(Error::usage(
+/// The machine of that name.
+fn open(on: &str, args: &CompareArgs) -> Result<Box<dyn LabMachine>, Error> {
+    match on {
+        NATIVE if args.set.is_empty() => Ok(Box::new(NativeMachine::new(&Settings::default()))),
+        NATIVE => Err(Error::usage(
             "--set is for simulated machines: add --on with one, such as --on x5-4",
         )),
-        Some(on) => Ok(Box::new(machines::open_changed(on, &args.set)?)),
+        on => Ok(Box::new(machines::open_changed(on, &args.set)?)),
     }
 }
 

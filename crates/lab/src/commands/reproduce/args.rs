@@ -1,6 +1,6 @@
 //! The arguments of `reproduce`.
 
-use crate::options::{SeedArgs, ShardArgs, name};
+use crate::options::{FolderArgs, SeedArgs, ShardArgs, name};
 use clap::Args;
 use lockwright_sheets::OutputArgs;
 use std::path::PathBuf;
@@ -30,6 +30,9 @@ pub struct ReproduceArgs {
     /// Which part of the tables.
     #[command(flatten)]
     pub shard: ShardArgs,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub folder: FolderArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

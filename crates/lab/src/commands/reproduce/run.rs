@@ -6,6 +6,7 @@ use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::subject::{Selection, Subject};
 use lockwright_sheets::{DocumentArgs, Outputs, Report};
+use lockwright_studies::records::Folder;
 use lockwright_studies::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
 use lockwright_studies::tables::{SimulatedTable, TABLES};
 use std::path::Path;
@@ -17,19 +18,20 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     if args.table.is_none() && !args.all {
         return lists::instead_of(&args.output, lists::tables);
     }
-    let tables =
-        args.shard.part()?.of(with_locks(args, asked(args)?)?, |table| table.rows.len() as u64);
+    let part = args.shard.part()?;
+    let tables = part.of(with_locks(args, asked(args)?)?, |table| table.rows.len() as u64);
     if tables.is_empty() {
         let why = "there are fewer tables than parts: use fewer parts in --shard, or say --all";
         return Err(Error::usage(why));
     }
     let outputs = args.output.open()?;
+    let folder = args.folder.open(part, progress)?;
     let effort = if args.quick { ReproduceEffort::Quick } else { ReproduceEffort::Full };
     progress.answer_interrupts();
     let mut document = ReproduceDocument::new(effort, args.random.seed, args.all);
     progress.expect(tables.iter().map(|table| table.rows.len()).sum());
     for table in tables {
-        let reproduced = simulate(table, effort, args.random.seed, progress)?;
+        let reproduced = simulate(table, effort, args.random.seed, folder.as_ref(), progress)?;
         document.interrupted = interrupt::is_requested();
         if document.interrupted && reproduced.is_empty() {
             break;
@@ -45,10 +47,11 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
             break;
         }
     }
+    folder.map_or(Ok(()), Folder::finish)?;
     outputs.finish_documents(&document)?;
     outputs.tell(&document, &document.summary())?;
     if document.interrupted {
-        progress.tell("interrupted: the results cover what was simulated until then");
+        progress.tell(&args.folder.interrupted());
         return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     Ok(ExitCode::SUCCESS)

@@ -4,9 +4,10 @@ use super::args::{MergeArgs, ReportArgs, SweepArgs, SweepCommand};
 use crate::outcome::exit_code;
 use lockwright_measure::error::Error;
 use lockwright_sheets::{Destination, Outputs, Report, complain, count, plural, print};
+use lockwright_studies::records::{CODE, Folder};
 use lockwright_studies::sweep::{
-    CODE, GainReport, LinesReport, Merged, Question, Ran, Store, SweepCost, Trials, map, merge,
-    page, to_csv, to_parquet,
+    GainReport, LinesReport, Merged, Question, Ran, SweepCost, Trials, map, merge, page, to_csv,
+    to_parquet,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -37,11 +38,12 @@ fn sweep(args: &SweepArgs, file: &Path) -> Result<ExitCode, Error> {
         return print(&plan(&question, &trials, jobs)).map(|()| ExitCode::SUCCESS);
     }
     let folder = args.out.clone().unwrap_or_else(|| file.with_extension("sweep"));
-    let mut store = Store::open(&folder, part)?;
+    let folder = Folder::open(&folder, part)?;
+    let results = folder.own_results();
     args.progress.answer_interrupts();
-    let ran = lockwright_studies::sweep::run(&trials, part, &mut store, jobs, args.progress)?;
-    let place = format_args!("in {}", store.path().display());
-    print(&told(ran, store.path())).map_err(|error| error.instead(place))?;
+    let ran = lockwright_studies::sweep::run(&trials, part, folder, jobs, args.progress)?;
+    let place = format_args!("in {}", results.display());
+    print(&told(ran, &results)).map_err(|error| error.instead(place))?;
     Ok(exit_code(ran.failed > 0, ran.interrupted))
 }
 

@@ -1,7 +1,8 @@
 //! The arguments of `torture`.
 
 use crate::options::{
-    MachineArgs, STARVE, StarveArgs, count, long_hold, name, nested, seconds, seconds_or_off, whole,
+    FolderArgs, MachineArgs, STARVE, ShardArgs, StarveArgs, count, long_hold, name, nested,
+    seconds, seconds_or_off, whole,
 };
 use clap::Args;
 use lockwright_measure::error::Error;
@@ -37,6 +38,12 @@ pub struct TortureArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Which part of the runs; simulated machines only.
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub folder: FolderArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -18,30 +18,78 @@ use lockwright_measure::subject::Asked;
 use lockwright_measure::trial::{LabMachine, Purpose, Trial};
 use lockwright_measure::workload::Workload;
 use lockwright_measure::workload::locktorture::LocktortureParams;
+use lockwright_parts::Part;
 use lockwright_sheets::{Outputs, Progress, foreign_load, warned};
+use lockwright_studies::records::{Folder, KeptMachine};
 use std::process::ExitCode;
 
 /// What is usual on a machine.
 struct Usual {
     threads: usize,
     secs: f64,
-    /// True if all cells run side by side. Otherwise one lock follows the other, and one that fails is the last: its
-    /// threads still spin and would disturb the others.
-    side_by_side: bool,
 }
 
-const NATIVE: Usual = Usual { threads: 2, secs: 0.25, side_by_side: false };
+const NATIVE: Usual = Usual { threads: 2, secs: 0.25 };
 /// One default fits every simulated machine.
-const SIMULATED: Usual = Usual { threads: 8, secs: 0.02, side_by_side: true };
+const SIMULATED: Usual = Usual { threads: 8, secs: 0.02 };
 /// Seconds for threads that share CPUs: many time slices.
 const SHARED_DEFAULT_S: f64 = 0.25;
+
+/// A torture of one machine, checked.
+struct Planned {
+    args: MachineArgs,
+    machine: Box<dyn LabMachine>,
+    /// The runs, for each number of threads.
+    stages: Vec<Vec<Trial>>,
+    part: Part,
+    stress: Stress,
+    /// Without results.
+    document: TortureDocument,
+}
 
 /// Runs the command.
 pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let progress = args.output.progress;
-    let machine = machines::open(&args.machine)?;
-    let machine = machine.as_ref();
+    let machines = args.machine.each(args.output.plot.as_ref())?.into_iter();
+    let all = machines.map(|of| planned(args, of)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = args.output.open()?;
+    let part = all.first().map_or(Part::default(), |first| first.part);
+    let folder = args.folder.open(part, progress)?;
+    progress.expect(all.iter().flat_map(|it| &it.stages).map(Vec::len).sum());
+    let (mut failed, mut interrupted, last) = (false, false, all.len() - 1);
+    for (at, Planned { args: of, machine, stages, stress, mut document, .. }) in
+        all.into_iter().enumerate()
+    {
+        let machine = &KeptMachine::new(&of.on, machine.as_ref(), folder.as_ref());
+        let teller = Teller { outputs: &outputs, progress, machine: &of };
+        let foreign = machines::watch(machine, progress);
+        for cells in &stages {
+            torture(machine, cells, &mut document, &teller)?;
+        }
+        document.warnings.extend(foreign_load(foreign.and_then(|load| load.percent())));
+        document.note_short_runs(&stress);
+        document.interrupted = interrupt::is_requested();
+        (failed, interrupted) = (failed || document.has_failed(), document.interrupted);
+        if at == last || interrupted {
+            outputs.finish_documents(&document)?;
+        } else {
+            outputs.finish_part(&document, false)?;
+        }
+        outputs.tell(&document, &warned(&document.warnings))?;
+        if interrupted {
+            break;
+        }
+    }
+    folder.map_or(Ok(()), Folder::finish)?;
+    Ok(exit_code(failed, interrupted))
+}
+
+/// What is to be run on one machine.
+fn planned(args: &TortureArgs, of: MachineArgs) -> Result<Planned, Error> {
+    let opened = machines::open(&of)?;
+    let machine = opened.as_ref();
     let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
+    let part = args.shard.part_of(machine.is_simulated())?;
     let roles = Roles::asked(args, machine);
     let starve = args.starve(machine)?;
     let of_starve = starve.and_then(|starve| starve.usual_threads(machine.cpus()));
@@ -60,15 +108,12 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let workload = starve.unwrap_or(Workload::Locktorture(locktorture));
     let mut matrix = Matrix::new(machine, workload, &args.lock, thread_counts)?;
     roles.retain(&mut matrix.locks)?;
-    let outputs = args.output.open()?;
 
-    let seed = args.machine.random.seed;
+    let seed = of.random.seed;
     let on = machine.on(workload).shared_by(matrix.thread_counts.kind());
-    let mut document = TortureDocument::new(on, workload, seed, args.machine.settings());
+    let mut document = TortureDocument::new(on, workload, seed, of.settings());
     document.stress = stress.into();
     document.warnings.append(&mut matrix.warnings);
-    let teller = Teller { outputs: &outputs, progress, machine: &args.machine };
-    let foreign = machines::watch(machine, progress);
     let stages = matrix.thread_counts.counts().iter().map(|&threads| {
         let of_lock = |Asked { subject: lock, .. }| {
             let (threads, readers) = match starve {
@@ -83,19 +128,10 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
             let spec = move |scheduling| Trial { scheduling, purpose, ..trial };
             matrix.thread_counts.schedulings(threads).into_iter().map(spec)
         };
-        matrix.locks_with(threads).flat_map(of_lock).collect()
+        part.of(matrix.locks_with(threads).flat_map(of_lock).collect(), |it| it.threads as u64)
     });
-    let stages: Vec<Vec<Trial>> = stages.collect();
-    progress.expect(stages.iter().map(Vec::len).sum());
-    for cells in &stages {
-        torture(machine, cells, usual.side_by_side, &mut document, &teller)?;
-    }
-    document.warnings.extend(foreign_load(foreign.and_then(|load| load.percent())));
-    document.note_short_runs(&stress);
-    document.interrupted = interrupt::is_requested();
-    outputs.finish_documents(&document)?;
-    outputs.tell(&document, &warned(&document.warnings))?;
-    Ok(exit_code(document.has_failed(), document.interrupted))
+    let stages = stages.collect();
+    Ok(Planned { args: of, machine: opened, stages, part, stress, document })
 }
 
 /// Who was asked for, or `usual` threads.
@@ -147,10 +183,12 @@ impl Teller<'_> {
 fn torture(
     machine: &dyn LabMachine,
     cells: &[Trial],
-    side_by_side: bool,
     document: &mut TortureDocument,
     teller: &Teller<'_>,
 ) -> Result<(), Error> {
+    // On this computer one lock follows the other, and one that fails is the last: its threads still spin and would
+    // disturb the others.
+    let side_by_side = machine.is_simulated();
     let at_once = if side_by_side { cells.len().max(1) } else { 1 };
     for batch in cells.chunks(at_once) {
         if document.is_over || interrupt::is_requested() {
@@ -205,7 +243,7 @@ mod tests {
                 Trial { purpose, ..Trial::new(lock, workload, 2, 1_000, 1) }
             })
             .collect();
-        torture(&machine, &cells, false, &mut document, &teller).expect("nothing is written");
+        torture(&machine, &cells, &mut document, &teller).expect("nothing is written");
         document
     }
 

@@ -143,7 +143,7 @@ const PUBLISHED: &str = "cna_v10_locktorture_x5_4";
 fn published_table(seed: u64, progress: Progress) -> Result<TableDocument, Error> {
     let table = SimulatedTable::named(PUBLISHED)
         .ok_or_else(|| Error::Machine(format!("there is no table `{PUBLISHED}`")))?;
-    reproduce::simulate(table, reproduce::ReproduceEffort::Quick, seed, progress)
+    reproduce::simulate(table, reproduce::ReproduceEffort::Quick, seed, None, progress)
 }
 
 /// What it shows: its last row, and how far it is off.

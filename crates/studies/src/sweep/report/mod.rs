@@ -5,10 +5,9 @@ mod indices;
 mod lines;
 mod picture;
 
-use crate::sweep::line;
+use crate::records::{Lines, opened, result_files};
 use crate::sweep::question::Question;
 use crate::sweep::sample::Sampling;
-use crate::sweep::store::{Lines, result_files};
 use crate::sweep::table::{flat, text};
 use crate::sweep::trials::Trials;
 pub use html::page;
@@ -243,7 +242,7 @@ fn results(folders: &[PathBuf]) -> Result<HashMap<String, Option<Found>>, Error>
         for path in result_files(folder)? {
             for line in Lines::open(&path)? {
                 let line = line?;
-                let Some(head) = line::opened(&line) else { continue };
+                let Some(head) = opened(&line) else { continue };
                 results.insert(head.key, serde_json::from_str(&line).ok());
             }
         }

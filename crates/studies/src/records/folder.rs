@@ -1,25 +1,39 @@
-//! The folder of a sweep: a file of results for each part, and one with how long each trial took.
+//! The folder: a file of results for each part, and one with how long each trial took.
 
-use crate::sweep::key::CODE;
-use crate::sweep::line;
+use super::key::CODE;
+use super::line;
 use lockwright_measure::error::Error;
+use lockwright_measure::record::TrialRecord;
 use lockwright_parts::Part;
-use std::collections::HashSet;
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the names of files with results begin and end with.
 const RESULTS: &str = "results-";
 const TIMES: &str = "times-";
 const LINES: &str = ".jsonl";
+/// What is in a line with a whole record.
+const RECORD: &str = ",\"record\":{";
 
-/// The folder of a sweep, and the files of one part of it. While it is open, no other process has that part.
+/// A folder of results, and the files of one part of it. While it is open, no other process has that part.
 #[derive(Debug)]
-pub struct Store {
-    folder: PathBuf,
+pub struct Folder {
+    path: PathBuf,
+    /// The results that were there when it was opened, by key: the line, if it has a whole record.
+    there: HashMap<String, Option<String>>,
+    files: Mutex<Files>,
+}
+
+/// What is written.
+#[derive(Debug)]
+struct Files {
     results: Appended,
     times: Appended,
+    error: Option<Error>,
 }
 
 /// A file that whole lines are added to.
@@ -91,39 +105,79 @@ fn whole_lines(file: &File) -> std::io::Result<u64> {
     }
 }
 
-impl Store {
+/// What a line has if a command can go on from it.
+#[derive(Deserialize)]
+struct WithRecord {
+    record: TrialRecord,
+}
+
+impl Folder {
     /// Opens the folder for a part; makes it if it is not there.
     ///
     /// # Errors
     /// If it cannot be written, or another process has the part.
-    pub fn open(folder: &Path, part: Part) -> Result<Self, Error> {
-        std::fs::create_dir_all(folder).map_err(|source| Error::output(folder, source))?;
-        let file = |name| Appended::open(folder.join(format!("{name}{}{LINES}", part.suffix())));
-        Ok(Self { folder: folder.into(), results: file(RESULTS)?, times: file(TIMES)? })
-    }
-
-    /// The file with the results of this part.
-    pub fn path(&self) -> &Path {
-        &self.results.path
-    }
-
-    /// The keys of all trials whose results are in the folder, whichever part has run them.
-    pub(crate) fn done(&self) -> Result<HashSet<String>, Error> {
-        let mut done = HashSet::new();
-        for path in result_files(&self.folder)? {
+    pub fn open(path: &Path, part: Part) -> Result<Self, Error> {
+        std::fs::create_dir_all(path).map_err(|source| Error::output(path, source))?;
+        let file = |name| Appended::open(path.join(format!("{name}{}{LINES}", part.suffix())));
+        let files = Files { results: file(RESULTS)?, times: file(TIMES)?, error: None };
+        let mut there = HashMap::new();
+        for path in result_files(path)? {
             for line in Lines::open(&path)? {
-                if let Some(head) = line::opened(&line?).filter(|head| head.code == CODE) {
-                    done.insert(head.key);
+                let line = line?;
+                if let Some(head) = line::opened(&line).filter(|head| head.code == CODE) {
+                    there.insert(head.key, line.contains(RECORD).then_some(line));
                 }
             }
         }
-        Ok(done)
+        Ok(Self { path: path.into(), there, files: Mutex::new(files) })
     }
 
-    /// Adds the result of a trial, and how long it took.
-    pub(crate) fn add(&mut self, object: &str, key: &str, seconds: f64) -> Result<(), Error> {
-        self.results.add(&line::sealed(object))?;
-        self.times.add(&format!("{{\"key\":\"{key}\",\"seconds\":{seconds:.6}}}"))
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// The file with the results of this part.
+    pub fn own_results(&self) -> PathBuf {
+        self.files().results.path.clone()
+    }
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Returns true if the result of a trial was there when the folder was opened, whichever part has run it.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.there.contains_key(key)
+    }
+    /// How many results were there.
+    pub fn were_there(&self) -> usize {
+        self.there.len()
+    }
+    /// The record of a trial that was there when the folder was opened.
+    pub(crate) fn record(&self, key: &str) -> Option<TrialRecord> {
+        let line = self.there.get(key)?.as_ref()?;
+        serde_json::from_str::<WithRecord>(line).ok().map(|line| line.record)
+    }
+    /// Returns true if something could not be written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.files().error.is_some()
+    }
+    /// Adds the result of a trial, and how long it took. What goes wrong first is kept for [`finish`](Self::finish);
+    /// after it nothing is added.
+    pub(crate) fn keep(&self, object: &str, key: &str, seconds: f64) {
+        let mut files = self.files();
+        let Files { results, times, error } = &mut *files;
+        if error.is_none() {
+            let time = format!("{{\"key\":\"{key}\",\"seconds\":{seconds:.6}}}");
+            let added = results.add(&line::sealed(object)).and_then(|()| times.add(&time));
+            *error = added.err();
+        }
+    }
+    /// Closes it.
+    ///
+    /// # Errors
+    /// If a result could not be written. Those before it are kept.
+    pub fn finish(self) -> Result<(), Error> {
+        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        files.error.map_or(Ok(()), Err)
     }
 }
 
@@ -131,7 +185,7 @@ impl Store {
 pub(crate) fn result_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(|source| {
         Error::usage(format!(
-            "{} cannot be read: {source}; name the folder of a sweep",
+            "{} cannot be read: {source}; name a folder with results",
             folder.display()
         ))
     })?;
@@ -191,18 +245,19 @@ mod tests {
     fn a_torn_end_is_cut_off_and_the_lines_before_it_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let object = |key: &str| format!("{{\"key\":\"{key}\",\"code\":\"{CODE}\"}}");
-        let mut store = Store::open(folder.path(), Part::default()).expect("new");
-        store.add(&object("a"), "a", 0.5).expect("written");
-        let path = store.path().to_owned();
-        assert!(Store::open(folder.path(), Part::default()).is_err(), "a part has one process");
-        drop(store);
+        let open = || Folder::open(folder.path(), Part::default());
+        let results = open().expect("new");
+        results.keep(&object("a"), "a", 0.5);
+        let path = results.own_results();
+        assert!(open().is_err(), "a part has one process");
+        results.finish().expect("written");
         let whole = std::fs::read(&path).expect("there");
         std::fs::write(&path, [&whole[..], &whole[..20]].concat()).expect("writable");
-        let mut store = Store::open(folder.path(), Part::default()).expect("it is there");
+        let results = open().expect("it is there");
         assert_eq!(std::fs::read(&path).expect("there"), whole);
-        store.add(&object("b"), "b", 0.5).expect("written");
-        let mut done: Vec<_> = store.done().expect("readable").into_iter().collect();
-        done.sort();
-        assert_eq!(done, ["a", "b"]);
+        results.keep(&object("b"), "b", 0.5);
+        results.finish().expect("written");
+        let results = open().expect("it is there");
+        assert!(results.has("a") && results.has("b") && !results.has("c"));
     }
 }

@@ -1,6 +1,6 @@
 //! A line of results: what it holds, and the digest that tells a whole line from a torn one.
 
-use crate::sweep::key::Sha;
+use super::key::Sha;
 use serde::Deserialize;
 
 /// Where a line's digest begins.
