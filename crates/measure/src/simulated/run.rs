@@ -268,7 +268,8 @@ impl SimulatedRun<'_> {
         let away_ns = stress.preemption.map_or(0, |preemption| preemption.for_ns);
         let each_ns = stress.longest_hold_ns().saturating_mul(4).saturating_add(away_ns * 20);
         let each_ns = each_ns.saturating_add(self.turn_ns() * (stress.nested as u64 + 1));
-        each_ns.saturating_mul(self.trial.threads as u64).saturating_add(stress.stutter_ns * 2)
+        let pauses_ns = stutter_ns(self.trial).saturating_mul(2);
+        each_ns.saturating_mul(self.trial.threads as u64).saturating_add(pauses_ns)
     }
 
     /// How long a thread may have to wait for a CPU that it shares: a slice of each of the others.
