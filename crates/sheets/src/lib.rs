@@ -13,7 +13,7 @@ mod target;
 mod waits;
 
 pub use number::{
-    count, digits, duration, interval, optional, percent, plural, rate, setting, signed,
+    count, digits, duration, interval, known, optional, percent, plural, rate, setting, signed,
 };
 pub use options::{DocumentArgs, OutputArgs};
 pub use outputs::{Outputs, Report};
@@ -22,9 +22,9 @@ pub use progress::{Progress, complain, end_progress, print};
 pub use provenance::provenance;
 pub use starving::{OneWait, Starving};
 pub use svg::{Bar, Chart, ChartShape, Point, Series};
-pub use table::{Column, Grid, Sheet, text_table};
+pub use table::{Column, Grid, Sheet, SheetOf, text_table};
 pub use target::Destination;
-pub use waits::Waits;
+pub use waits::{TrialWaits, Waits};
 
 use serde::Serialize;
 

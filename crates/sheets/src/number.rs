@@ -106,6 +106,11 @@ pub fn count(number: f64) -> String {
     }
 }
 
+/// Something that there may be, for people.
+pub fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".into(), show)
+}
+
 /// A number that there may be, for a spreadsheet.
 pub fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())

@@ -1,6 +1,7 @@
 //! Rows and columns, as text and as CSV.
 
 use crate::page;
+use serde_json::Value;
 
 /// A header and rows of the same width.
 #[derive(Clone, Debug, Default)]
@@ -23,23 +24,32 @@ impl Grid {
             rows: items.into_iter().map(row).collect(),
         }
     }
-    /// The rows of both, each in the columns that it has.
+    /// The rows of both, which have the same columns.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
-        for name in &other.header {
-            if !self.header.contains(name) {
-                self.header.push(name.clone());
-                self.rows.iter_mut().for_each(|row| row.push(String::new()));
-            }
-        }
-        for row in other.rows {
-            let cell = |name| {
-                let at = other.header.iter().position(|it| it == name);
-                at.and_then(|at| row.get(at).cloned()).unwrap_or_default()
-            };
-            self.rows.push(self.header.iter().map(cell).collect());
-        }
+        self.rows.extend(other.rows);
         self
+    }
+    /// A row for each object. `columns` has words: paths to values, such as `wait_ns/max`, whose column is `wait_ns_max`;
+    /// `name=path` gives it another name. What a row does not have is an empty cell.
+    pub fn of_json(rows: impl IntoIterator<Item = Value>, columns: &str) -> Self {
+        let columns = columns.split_whitespace().map(|column| match column.split_once('=') {
+            Some((name, path)) => (name.into(), format!("/{path}")),
+            None => (column.replace('/', "_"), format!("/{column}")),
+        });
+        let (header, paths): (Vec<String>, Vec<String>) = columns.unzip();
+        let cell = |value: &Value| match value {
+            Value::Null => String::new(),
+            Value::String(word) => word.clone(),
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().map_or_else(String::new, |number| number.to_string())
+            }
+            other => other.to_string(),
+        };
+        let row = |row: Value| {
+            paths.iter().map(|path| row.pointer(path).map_or_else(String::new, cell)).collect()
+        };
+        Self { rows: rows.into_iter().map(row).collect(), header }
     }
     /// How many columns of text its table takes if nothing wraps.
     pub fn width(&self) -> usize {
@@ -121,6 +131,42 @@ pub struct Sheet {
 }
 
 const GAP: usize = 2;
+
+/// A table of items for people, made column by column.
+pub struct SheetOf<'a, T> {
+    items: Vec<&'a T>,
+    /// What it has by now.
+    pub sheet: Sheet,
+}
+
+impl<'a, T> SheetOf<'a, T> {
+    /// A row for each item, and no column.
+    pub fn new(items: impl IntoIterator<Item = &'a T>) -> Self {
+        let items: Vec<&T> = items.into_iter().collect();
+        let rows = vec![Vec::new(); items.len()];
+        Self { items, sheet: Sheet { columns: Vec::new(), keys: 0, rows } }
+    }
+    /// Adds a column, with this cell for each item.
+    pub fn add(&mut self, column: Column, cell: impl Fn(&'a T) -> String) {
+        self.sheet.columns.push(column);
+        for (row, item) in self.sheet.rows.iter_mut().zip(&self.items) {
+            row.push(cell(item));
+        }
+    }
+    /// Adds a column that says what a row is about.
+    pub fn key(&mut self, column: Column, cell: impl Fn(&'a T) -> String) {
+        self.add(column, cell);
+        self.sheet.keys = self.sheet.columns.len();
+    }
+    /// Adds a column of numbers; the legend says what it means, unless that is empty.
+    pub fn number(&mut self, title: &str, means: &str, cell: impl Fn(&'a T) -> String) {
+        self.add(Column::number(title).means(means), cell);
+    }
+    /// As [`number`](Self::number), the first of some columns that stay together if the table is split.
+    pub fn first(&mut self, title: &str, means: &str, cell: impl Fn(&'a T) -> String) {
+        self.add(Column::number(title).means(means).first(), cell);
+    }
+}
 
 impl Sheet {
     /// The table, and the legend if there is one.
@@ -258,6 +304,16 @@ mod tests {
     #[test]
     fn numbers_are_aligned_to_the_right() {
         assert_eq!(text_table(&grid(), 1), "lock   ns\na, b    1\nc     200\n");
+    }
+
+    #[test]
+    fn a_column_of_json_is_a_path_and_what_is_not_there_is_empty() {
+        let rows = [
+            serde_json::json!({"lock": "mcs", "wait_ns": {"max": 3}, "ci": [1.0, 2.5]}),
+            serde_json::json!({"lock": "clh", "wait_ns": null}),
+        ];
+        let grid = Grid::of_json(rows, "lock wait_ns/max\n low=ci/0 high=ci/1");
+        assert_eq!(grid.to_csv(), "lock,wait_ns_max,low,high\nmcs,3,1,2.5\nclh,,,\n");
     }
 
     fn sheet() -> Sheet {

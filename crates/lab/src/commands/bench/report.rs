@@ -8,15 +8,17 @@ mod text;
 pub use document::BenchDocument;
 
 use document::BenchResult;
-use lockwright_measure::workload::Value;
-use lockwright_sheets::{Chart, Grid, Report, Waits, optional, to_json};
-use std::collections::BTreeMap;
+use lockwright_sheets::{Chart, Grid, Report, to_json};
+use serde_json::json;
 
-/// Parameters and their values, such as `cs_load=20`.
-fn told(parameters: &BTreeMap<&'static str, Value>) -> String {
-    let each = parameters.iter().map(|(name, value)| format!("{name}={value}"));
-    each.collect::<Vec<_>>().join(" ")
-}
+/// The columns as CSV.
+const COLUMNS: &str = "kind machine workload lock threads start_state runs ops_per_s/median ops_per_s/mean \
+    ops_per_s/stddev ops_per_s/min ops_per_s/max per_thread_ops/min per_thread_ops/avg per_thread_ops/max \
+    wait_ns/p50 wait_ns/p99 wait_ns/p999 wait_ns/max cpu_s voluntary_switches involuntary_switches pair_ns/median \
+    ratio_to_floor/median wall_s/median queued_share=mode_shares/queued unfair_share=mode_shares/unfair \
+    reader_wait_ns/max writer_wait_ns/max parameters upgrader_wait_ns/max notified_wait_ns/max starving/waits \
+    longest_wait_ns=starving/longest/wait_ns longest_sections_ns=starving/longest/sections_ns \
+    longest_difference_ns=starving/longest/difference_ns";
 
 impl Report for BenchDocument {
     fn text(&self) -> String {
@@ -29,56 +31,18 @@ impl Report for BenchDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        let wait =
-            |it: &BenchResult, get: fn(&Waits) -> u64| optional(it.wait_ns.as_ref().map(get));
-        let longest = |waits: Option<Waits>| optional(waits.map(|waits| waits.max));
-        Grid::of(
-            &self.results,
-            &[
-                ("kind", &|_| self.on.kind().into()),
-                ("machine", &|_| self.on.machine().into()),
-                ("workload", &|_| self.workload.name().into()),
-                ("lock", &|it| it.lock.into()),
-                ("threads", &|it| it.threads.to_string()),
-                ("start_state", &|it| it.start_state.unwrap_or_default().into()),
-                ("runs", &|it| it.runs.to_string()),
-                ("ops_per_s_median", &|it| it.ops_per_s.median.to_string()),
-                ("ops_per_s_mean", &|it| it.ops_per_s.mean.to_string()),
-                ("ops_per_s_stddev", &|it| it.ops_per_s.stddev.to_string()),
-                ("ops_per_s_min", &|it| it.ops_per_s.min.to_string()),
-                ("ops_per_s_max", &|it| it.ops_per_s.max.to_string()),
-                ("per_thread_ops_min", &|it| it.per_thread_ops.min.to_string()),
-                ("per_thread_ops_avg", &|it| it.per_thread_ops.avg.to_string()),
-                ("per_thread_ops_max", &|it| it.per_thread_ops.max.to_string()),
-                ("wait_ns_p50", &|it| wait(it, |waits| waits.p50)),
-                ("wait_ns_p99", &|it| wait(it, |waits| waits.p99)),
-                ("wait_ns_p999", &|it| wait(it, |waits| waits.p999)),
-                ("wait_ns_max", &|it| wait(it, |waits| waits.max)),
-                ("cpu_s", &|it| it.cpu_s.to_string()),
-                ("voluntary_switches", &|it| it.voluntary_switches.to_string()),
-                ("involuntary_switches", &|it| it.involuntary_switches.to_string()),
-                ("pair_ns_median", &|it| optional(it.pair_ns.map(|pair| pair.median))),
-                ("ratio_to_floor_median", &|it| {
-                    optional(it.ratio_to_floor.as_ref().map(|ratio| ratio.median))
-                }),
-                ("wall_s_median", &|it| optional(it.wall_s.flatten().map(|wall| wall.median))),
-                ("queued_share", &|it| optional(it.mode_shares.map(|shares| shares.queued))),
-                ("unfair_share", &|it| optional(it.mode_shares.map(|shares| shares.unfair))),
-                ("reader_wait_ns_max", &|it| longest(it.reader_wait_ns)),
-                ("writer_wait_ns_max", &|it| longest(it.writer_wait_ns)),
-                ("parameters", &|it| told(&it.parameters)),
-                ("upgrader_wait_ns_max", &|it| longest(it.upgrader_wait_ns)),
-                ("notified_wait_ns_max", &|it| longest(it.notified_wait_ns)),
-                ("starving_waits", &|it| optional(it.starving.map(|it| it.waits))),
-                ("longest_wait_ns", &|it| optional(it.starving.map(|it| it.longest.wait_ns))),
-                ("longest_sections_ns", &|it| {
-                    optional(it.starving.map(|it| it.longest.sections_ns))
-                }),
-                ("longest_difference_ns", &|it| {
-                    optional(it.starving.map(|it| it.longest.difference_ns))
-                }),
-            ],
-        )
+        let row = |result: &BenchResult| {
+            let mut row = json!(result);
+            row["kind"] = self.on.kind().into();
+            row["machine"] = self.on.machine().into();
+            row["workload"] = self.workload().name().into();
+            // Such as `cs_load=20`.
+            let parameters =
+                result.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+            row["parameters"] = parameters.collect::<Vec<_>>().join(" ").into();
+            row
+        };
+        Grid::of_json(self.results.iter().map(row), COLUMNS)
     }
     fn chart(&self) -> Option<Chart> {
         chart::of(self)

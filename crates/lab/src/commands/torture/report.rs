@@ -6,10 +6,17 @@ use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stress::Stress;
 use lockwright_measure::trial::{On, Settings, Trial};
 use lockwright_measure::workload::Workload;
-use lockwright_sheets::{Bar, Chart, ChartShape, Grid, Report, optional, to_json, warned};
+use lockwright_sheets::{Bar, Chart, ChartShape, Grid, Report, to_json, warned};
 use result::{Mixed, TortureResult};
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
+
+/// The columns as CSV.
+const COLUMNS: &str = "kind machine lock threads start_state secs total max min fail verdict \
+    long_holds=exercised/long_holds nested=exercised/nested stutters=exercised/stutters \
+    shuffles=exercised/shuffles preemptions=exercised/preemptions most_overtakes wait_ns/max writers readers \
+    reads/total reads/max reads/min";
 
 /// `lockwright.torture/1`.
 #[derive(Clone, Debug, Serialize)]
@@ -79,7 +86,7 @@ impl TortureDocument {
     }
     /// True if a lock broke.
     pub fn has_failed(&self) -> bool {
-        self.results.iter().any(TortureResult::has_failed)
+        self.results.iter().any(|result| result.failure().is_some())
     }
 }
 
@@ -92,34 +99,13 @@ impl Report for TortureDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        Grid::of(
-            &self.results,
-            &[
-                ("kind", &|_| self.on.kind().into()),
-                ("machine", &|_| self.on.machine().into()),
-                ("lock", &|it| it.lock.into()),
-                ("threads", &|it| it.threads.to_string()),
-                ("start_state", &|it| it.start_state.unwrap_or_default().into()),
-                ("secs", &|it| it.secs.to_string()),
-                ("total", &|it| it.total.to_string()),
-                ("max", &|it| it.max.to_string()),
-                ("min", &|it| it.min.to_string()),
-                ("fail", &|it| it.fail.to_string()),
-                ("verdict", &|it| it.verdict.name().into()),
-                ("long_holds", &|it| it.exercised.long_holds.to_string()),
-                ("nested", &|it| it.exercised.nested.to_string()),
-                ("stutters", &|it| it.exercised.stutters.to_string()),
-                ("shuffles", &|it| it.exercised.shuffles.to_string()),
-                ("preemptions", &|it| it.exercised.preemptions.to_string()),
-                ("most_overtakes", &|it| optional(it.most_overtakes)),
-                ("wait_ns_max", &|it| optional(it.wait_ns.map(|waits| waits.max))),
-                ("writers", &|it| it.writers.to_string()),
-                ("readers", &|it| it.readers.to_string()),
-                ("reads_total", &|it| optional(it.reads.map(|reads| reads.total))),
-                ("reads_max", &|it| optional(it.reads.map(|reads| reads.max))),
-                ("reads_min", &|it| optional(it.reads.map(|reads| reads.min))),
-            ],
-        )
+        let row = |result: &TortureResult| {
+            let mut row = json!(result);
+            row["kind"] = self.on.kind().into();
+            row["machine"] = self.on.machine().into();
+            row
+        };
+        Grid::of_json(self.results.iter().map(row), COLUMNS)
     }
     fn chart(&self) -> Option<Chart> {
         let simulated = if self.on.is_simulated() { "simulated " } else { "" };

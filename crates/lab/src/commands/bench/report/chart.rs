@@ -8,7 +8,7 @@ use lockwright_sheets::{Bar, Chart, ChartShape, Point, Series};
 /// A picture of `document`, if it has results.
 pub fn of(document: &BenchDocument) -> Option<Chart> {
     let most_threads = document.results.iter().map(|result| result.threads).max()?;
-    let (height, y_label) = height(document.workload);
+    let (height, y_label) = height(document.workload());
     let (x_label, shape) = if document.results.iter().all(|result| result.threads == most_threads) {
         let bar = |result: &BenchResult| Bar { name: name(result), value: height(result).0 };
         ("", ChartShape::Bars(document.results.iter().map(bar).collect()))

@@ -4,85 +4,65 @@ use super::document::{BenchDocument, BenchResult};
 use crate::options::written;
 use lockwright_core::events::Event;
 use lockwright_measure::workload::Workload;
-use lockwright_sheets::{Column, Sheet, Waits, count, digits, duration, percent, rate, setting};
+use lockwright_sheets::{
+    Column, Sheet, SheetOf, TrialWaits, Waits, count, digits, duration, known, percent, rate,
+    setting,
+};
 
-/// A column, and its cell for a result.
-struct Filled<'a> {
-    column: Column,
-    cell: Box<dyn Fn(&BenchResult) -> String + 'a>,
-}
-
-impl<'a> Filled<'a> {
-    fn new(column: Column, cell: impl Fn(&BenchResult) -> String + 'a) -> Self {
-        Self { column, cell: Box::new(cell) }
-    }
-    fn number(title: &str, means: &str, cell: impl Fn(&BenchResult) -> String + 'a) -> Self {
-        Self::new(Column::number(title).means(means), cell)
-    }
-    /// The first one of some that belong together.
-    fn first(self) -> Self {
-        Self { column: self.column.first(), ..self }
-    }
-}
+type Table<'a> = SheetOf<'a, BenchResult>;
 
 /// The columns that say something about these results.
 pub fn contended(document: &BenchDocument) -> Sheet {
-    if let Workload::Starve(_) = document.workload {
-        return starving(document);
+    let workload = document.workload();
+    let is_starving = matches!(workload, Workload::Starve(_));
+    let is_shared = !is_starving && document.has(|result| result.start_state.is_some());
+    let mut table = keys(document, is_shared);
+    if workload.is_fixed_work() {
+        wall_time(&mut table, document);
     }
-    let is_shared = document.results.iter().any(|result| result.start_state.is_some());
-    let has_modes = document.results.iter().any(|result| result.mode_shares.is_some());
-    let mut columns = keys(document, is_shared);
-    let keys = columns.len();
-    if document.workload.is_fixed_work() {
-        columns.extend(wall_time(document));
+    throughput(&mut table, document);
+    match workload {
+        Workload::Starve(_) => starving(&mut table, document),
+        Workload::Handoff(_) => threads(&mut table, document),
+        _ if is_shared => threads(&mut table, document),
+        _ => fewest_of_most(&mut table),
     }
-    columns.extend(throughput(document));
-    let is_about_threads = is_shared || matches!(document.workload, Workload::Handoff(_));
-    columns.extend(if is_about_threads { threads(document) } else { vec![fewest_of_most()] });
-    columns.extend(waits());
-    columns.extend(by_role(document));
-    columns.extend(switches(document, is_shared));
-    if document.workload.is_in_kernel() {
-        columns.extend(wait_lock());
+    if !is_starving {
+        waits(&mut table);
     }
-    if has_modes {
-        columns.extend(modes());
+    by_role(&mut table, document);
+    switches(&mut table, document, is_shared);
+    if workload.is_in_kernel() {
+        wait_lock(&mut table);
     }
-    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
-    let rows = rows.collect();
-    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
+    if !is_starving && document.has(|result| result.mode_shares.is_some()) {
+        modes(&mut table);
+    }
+    table.sheet
 }
 
 /// The columns that a person looks at first.
 pub fn brief(document: &BenchDocument) -> Sheet {
-    let mut columns = keys(document, false);
-    let keys = columns.len();
-    columns.extend(throughput(document));
-    columns.extend(waits().pop());
-    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
-    let rows = rows.collect();
-    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
+    let mut table = keys(document, false);
+    throughput(&mut table, document);
+    table.number("longest wait", "", |it| wait(it, it.waits.wait_ns, |waits| waits.max));
+    table.sheet
 }
 
 /// What a row is about.
-fn keys(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'_>> {
-    let mut keys = vec![Filled::new(Column::name("lock"), |result| result.lock.into())];
+fn keys(document: &BenchDocument, is_shared: bool) -> Table<'_> {
+    let mut table = Table::new(&document.results);
+    table.key(Column::name("lock"), |it| it.lock.into());
     if is_shared {
-        keys.push(Filled::new(Column::name("start state"), |result| {
-            result.start_state.unwrap_or("pinned").into()
-        }));
+        table.key(Column::name("start state"), |it| it.start_state.unwrap_or("pinned").into());
     }
     let varied = document.asked.varied();
-    for param in document.workload.table().iter().filter(|it| varied.contains(&it.name)) {
-        let cell = |result: &BenchResult| {
-            result.parameters.get(param.name).map_or("-".into(), |value| written(param, value))
-        };
-        keys.push(Filled::number(&param.name.replace('_', " "), param.help, cell));
+    for param in document.workload().table().iter().filter(|it| varied.contains(&it.name)) {
+        let column = Column::number(param.name.replace('_', " ")).means(param.help);
+        table.key(column, |it| known(it.parameters.get(param.name), |value| written(param, value)));
     }
-    let threads = Column::number(document.noun());
-    keys.push(Filled::new(threads, |result| result.threads.to_string()));
-    keys
+    table.key(Column::number(document.noun()), |it| it.threads.to_string());
+    table
 }
 
 /// The throughput of simulated locktorture.
@@ -92,132 +72,103 @@ const LONG_HOLD: &str = "with locktorture's rare long holds, whose time a formul
 const SPREAD: &str = "standard deviation over the runs, as a percentage";
 
 /// How long a fixed amount of work took.
-fn wall_time(document: &BenchDocument) -> Vec<Filled<'_>> {
+fn wall_time(table: &mut Table<'_>, document: &BenchDocument) {
     let limit = setting(document.secs * 1e9);
-    let mut columns = vec![Filled::new(Column::number("wall time"), move |result| {
-        match result.wall_s.flatten() {
-            Some(wall) => duration(wall.median * 1e9),
-            None => format!("over {limit}"),
-        }
-    })];
-    if has_spread(document) {
-        columns.push(Filled::number("+-", SPREAD, |result| {
-            result.wall_s.flatten().map_or("-".into(), |wall| spread(wall.stddev, wall.median))
-        }));
+    table.number("wall time", "", |it| match it.wall_s.flatten() {
+        Some(wall) => duration(wall.median * 1e9),
+        None => format!("over {limit}"),
+    });
+    if document.has(|result| result.runs > 1) {
+        table.number("+-", SPREAD, |it| {
+            known(it.wall_s.flatten(), |wall| spread(wall.stddev, wall.median))
+        });
     }
-    columns
-}
-
-fn has_spread(document: &BenchDocument) -> bool {
-    document.results.iter().any(|result| result.runs > 1)
 }
 
 fn spread(stddev: f64, median: f64) -> String {
     percent(stddev / median * 100.0)
 }
 
-fn throughput(document: &BenchDocument) -> Vec<Filled<'_>> {
-    let median = |result: &BenchResult| rate(result.ops_per_s.median);
-    let is_simulated = document.on.is_simulated();
-    let means = match document.workload {
-        Workload::Locktorture(it) if it.long_hold && is_simulated => LONG_HOLD,
+fn throughput(table: &mut Table<'_>, document: &BenchDocument) {
+    let workload = document.workload();
+    let means = match workload {
+        Workload::Locktorture(it) if it.long_hold && document.is_simulated() => LONG_HOLD,
         _ => "",
     };
-    let mut columns = vec![Filled::number("throughput", means, median).first()];
-    if has_spread(document) {
+    table.first("throughput", means, |it| rate(it.ops_per_s.median));
+    if document.has(|result| result.runs > 1) {
         // The wall time has the same, and one legend is enough.
-        let means = if document.workload.is_fixed_work() { "" } else { SPREAD };
-        columns.push(Filled::number("+-", means, |result| {
-            spread(result.ops_per_s.stddev, result.ops_per_s.median)
-        }));
+        let means = if workload.is_fixed_work() { "" } else { SPREAD };
+        table.number("+-", means, |it| spread(it.ops_per_s.stddev, it.ops_per_s.median));
     }
-    columns
 }
 
 /// A number about fairness, if the run was long enough for one.
-fn if_fair(cell: impl Fn(&BenchResult) -> String) -> impl Fn(&BenchResult) -> String {
-    move |result| if result.fairness.is_some() { "-".into() } else { cell(result) }
+fn if_fair(result: &BenchResult, cell: impl FnOnce() -> String) -> String {
+    known(result.fairness.is_none().then_some(()), |()| cell())
 }
 
-fn fewest_of_most<'a>() -> Filled<'a> {
+fn fewest_of_most(table: &mut Table<'_>) {
     let means = "operations of the slowest thread divided by those of the fastest; 1 is fair, and with 0 \
                  a thread starved";
-    Filled::number(
-        "min/max",
-        means,
-        if_fair(|result| {
-            let per_thread = result.per_thread_ops;
-            digits(per_thread.min as f64 / per_thread.max.max(1) as f64)
-        }),
-    )
+    table.number("min/max", means, |it| {
+        let ops = it.per_thread_ops;
+        if_fair(it, || digits(ops.min as f64 / ops.max.max(1) as f64))
+    });
 }
 
 /// Operations of one thread or vCPU, within the window.
-fn threads(document: &BenchDocument) -> Vec<Filled<'_>> {
+fn threads(table: &mut Table<'_>, document: &BenchDocument) {
     let noun = document.noun();
     let one = noun.trim_end_matches('s');
     let means = format!("in a run, of the slowest {one}, the mean, and of the fastest");
-    let ops = |get: fn(&BenchResult) -> u64| move |result: &BenchResult| count(get(result) as f64);
-    let mut columns = vec![
-        Filled::number(
-            &format!("ops per {one}: min"),
-            &means,
-            if_fair(ops(|result| result.per_thread_ops.min)),
-        )
-        .first(),
-        Filled::number("mean", "", ops(|result| result.per_thread_ops.avg)),
-        Filled::number("max", "", if_fair(ops(|result| result.per_thread_ops.max))),
-    ];
-    if matches!(document.workload, Workload::Handoff(_)) {
-        columns.push(Filled::number(
-            "starved",
-            &format!("{noun} with one operation or none"),
-            ops(|result| result.per_thread_ops.threads_with_at_most_one),
-        ));
+    let ops = |ops: u64| count(ops as f64);
+    table.first(&format!("ops per {one}: min"), &means, |it| {
+        if_fair(it, || ops(it.per_thread_ops.min))
+    });
+    table.number("mean", "", |it| ops(it.per_thread_ops.avg));
+    table.number("max", "", |it| if_fair(it, || ops(it.per_thread_ops.max)));
+    if matches!(document.workload(), Workload::Handoff(_)) {
+        let means = format!("{noun} with one operation or none");
+        table.number("starved", &means, |it| ops(it.per_thread_ops.threads_with_at_most_one));
     }
-    columns
 }
 
-fn waits<'a>() -> Vec<Filled<'a>> {
-    let wait = |get: fn(&Waits) -> u64| {
-        move |result: &BenchResult| {
-            result.wait_ns.as_ref().map_or("-".into(), |waits| duration(get(waits) as f64))
-        }
-    };
+/// A rare wait, if the run was long enough for one.
+fn wait(result: &BenchResult, waits: Option<Waits>, get: fn(Waits) -> u64) -> String {
+    if_fair(result, || known(waits.map(get), |ns| duration(ns as f64)))
+}
+
+fn waits(table: &mut Table<'_>) {
     let rare = "of 1000 waits for the lock, 999 were not longer";
-    vec![
-        Filled::number("median wait", "", wait(|waits| waits.p50)).first(),
-        Filled::number("p99.9 wait", rare, if_fair(wait(|waits| waits.p999))),
-        Filled::number("longest wait", "", if_fair(wait(|waits| waits.max))),
-    ]
+    table
+        .first("median wait", "", |it| known(it.waits.wait_ns, |waits| duration(waits.p50 as f64)));
+    table.number("p99.9 wait", rare, |it| wait(it, it.waits.wait_ns, |waits| waits.p999));
+    table.number("longest wait", "", |it| wait(it, it.waits.wait_ns, |waits| waits.max));
 }
 
 /// A role, and the waits of threads in it.
-type RoleWaits = (&'static str, fn(&BenchResult) -> Option<Waits>);
+type RoleWaits = (&'static str, fn(&TrialWaits) -> Option<Waits>);
 
 /// The rare and the longest waits of each role, if there are several.
-fn by_role<'a>(document: &BenchDocument) -> Vec<Filled<'a>> {
+fn by_role(table: &mut Table<'_>, document: &BenchDocument) {
     const ROLES: [RoleWaits; 4] = [
-        ("read", |result| result.reader_wait_ns),
-        ("write", |result| result.writer_wait_ns),
-        ("upgrade", |result| result.upgrader_wait_ns),
-        ("notified", |result| result.notified_wait_ns),
+        ("read", |waits| waits.reader_wait_ns),
+        ("write", |waits| waits.writer_wait_ns),
+        ("upgrade", |waits| waits.upgrader_wait_ns),
+        ("notified", |waits| waits.notified_wait_ns),
     ];
-    let has = |(_, get): &RoleWaits| document.results.iter().any(|result| get(result).is_some());
-    let columns = |(role, get): RoleWaits| {
-        let wait = |of: fn(&Waits) -> u64| {
-            if_fair(move |it| get(it).map_or("-".into(), |waits| duration(of(&waits) as f64)))
-        };
-        [
-            Filled::number(&format!("{role} p99.9"), "", wait(|waits| waits.p999)),
-            Filled::number(&format!("longest {role} wait"), "", wait(|waits| waits.max)),
-        ]
-    };
-    ROLES.into_iter().filter(has).flat_map(columns).collect()
+    for (role, of_role) in ROLES {
+        if document.has(|result| of_role(&result.waits).is_some()) {
+            let shown = |get| move |it: &BenchResult| wait(it, of_role(&it.waits), get);
+            table.number(&format!("{role} p99.9"), "", shown(|waits| waits.p999));
+            table.number(&format!("longest {role} wait"), "", shown(|waits| waits.max));
+        }
+    }
 }
 
 /// Workload `starve`.
-fn starving(document: &BenchDocument) -> Sheet {
+fn starving(table: &mut Table<'_>, document: &BenchDocument) {
     const MEANS: [&str; 10] = [
         "",
         "",
@@ -230,101 +181,62 @@ fn starving(document: &BenchDocument) -> Sheet {
         "of any wait",
         "the longest wait of each tenth of a run, and the median of them",
     ];
-    let mut columns = keys(document, false);
-    let keys = columns.len();
-    columns.extend(throughput(document));
     let some = document.results.iter().find_map(|result| result.starving);
-    let titles: Vec<&str> =
-        some.map_or(Vec::new(), |it| it.items().iter().map(|it| it.0).collect());
-    columns.extend(titles.iter().zip(MEANS).enumerate().map(|(at, (title, means))| {
-        let cell = move |result: &BenchResult| {
-            result.starving.map_or("-".into(), |it| it.items().swap_remove(at).1)
-        };
-        Filled::number(if at == 9 { "in windows" } else { title }, means, cell)
-    }));
-    columns.extend(by_role(document));
-    columns.extend(switches(document, false));
-    let rows = document.results.iter().map(|r| columns.iter().map(|c| (c.cell)(r)).collect());
-    let rows = rows.collect();
-    Sheet { columns: columns.into_iter().map(|filled| filled.column).collect(), keys, rows }
+    let items = some.map_or(Vec::new(), |it| it.items());
+    for (at, ((title, _), means)) in items.iter().zip(MEANS).enumerate() {
+        let title = if at == 9 { "in windows" } else { title };
+        table.number(title, means, |it| known(it.starving, |it| it.items().swap_remove(at).1));
+    }
 }
 
 /// How many CPUs were used, and how often threads lost theirs. Simulated threads with a CPU each keep
 /// it.
-fn switches<'a>(document: &BenchDocument, is_shared: bool) -> Vec<Filled<'a>> {
-    let (is_simulated, has_exits) = (document.on.is_simulated(), document.on.is_guest());
+fn switches(table: &mut Table<'_>, document: &BenchDocument, is_shared: bool) {
+    let is_simulated = document.is_simulated();
     if is_simulated && !is_shared {
-        return Vec::new();
+        return;
     }
-    let known = move |result: &BenchResult, text: String| {
-        let keeps_cpu = is_simulated && result.start_state.is_none();
-        if keeps_cpu { "-".into() } else { text }
-    };
-    let per_s = |result: &BenchResult, number: u64| count(number as f64 / result.secs);
-    let mut columns = vec![
-        Filled::number("CPUs", "CPUs in use, on average", move |result| {
-            known(result, digits(result.cpu_s / result.secs))
-        })
-        .first(),
-    ];
-    if is_shared {
-        let exits = |result: &BenchResult| result.host.map_or(0, |host| host.pause_loop_exits);
-        columns.push(Filled::number(
-            "sleeps /s",
-            "a thread gave up its CPU to sleep",
-            move |result| {
-                let sleeps = result.voluntary_switches.saturating_sub(exits(result));
-                known(result, per_s(result, sleeps))
-            },
-        ));
-        if has_exits {
-            let means = "the host took the CPU from a vCPU that spun for too long";
-            columns.push(Filled::number("pause-loop exits /s", means, move |result| {
-                known(result, per_s(result, exits(result)))
-            }));
-        }
-        let means = "another thread got the CPU of one that would have gone on";
-        columns.push(Filled::number("preempted /s", means, move |result| {
-            known(result, per_s(result, result.involuntary_switches))
-        }));
-    } else {
-        columns.push(Filled::number("switches /s", "context switches per second", move |result| {
-            let switches = result.voluntary_switches + result.involuntary_switches;
-            known(result, per_s(result, switches))
-        }));
+    let keeps_cpu = |it: &BenchResult| is_simulated && it.start_state.is_none();
+    let known = |it: &BenchResult, text: String| if keeps_cpu(it) { "-".into() } else { text };
+    let per_s = |it: &BenchResult, number: u64| known(it, count(number as f64 / it.secs));
+    table.first("CPUs", "CPUs in use, on average", |it| known(it, digits(it.cpu_s / it.secs)));
+    if !is_shared {
+        return table.number("switches /s", "context switches per second", |it| {
+            per_s(it, it.voluntary_switches + it.involuntary_switches)
+        });
     }
-    columns
+    let exits = |it: &BenchResult| it.host.map_or(0, |host| host.pause_loop_exits);
+    table.number("sleeps /s", "a thread gave up its CPU to sleep", |it| {
+        per_s(it, it.voluntary_switches.saturating_sub(exits(it)))
+    });
+    if document.on.is_guest() {
+        let means = "the host took the CPU from a vCPU that spun for too long";
+        table.number("pause-loop exits /s", means, |it| per_s(it, exits(it)));
+    }
+    let means = "another thread got the CPU of one that would have gone on";
+    table.number("preempted /s", means, |it| per_s(it, it.involuntary_switches));
 }
 
 /// Which part of the CPU time went into waiting for the internal lock of a semaphore.
-fn wait_lock<'a>() -> Vec<Filled<'a>> {
+fn wait_lock(table: &mut Table<'_>) {
     let share = |event: Event| {
-        move |result: &BenchResult| {
-            let ns = result.events.get(event.name()).copied().unwrap_or_default() as f64;
-            percent(ns / (result.cpu_s * 1e9) * 100.0)
+        move |it: &BenchResult| {
+            let ns = it.events.get(event.name()).copied().unwrap_or_default() as f64;
+            percent(ns / (it.cpu_s * 1e9) * 100.0)
         }
     };
     let means = "share of the CPU time that is spent on waiting for the semaphore's internal lock, in \
                  wake-ups, by writers and by readers";
-    vec![
-        Filled::number("wait lock: wake", means, share(Event::wait_lock_wake_ns)).first(),
-        Filled::number("write", "", share(Event::wait_lock_write_ns)),
-        Filled::number("read", "", share(Event::wait_lock_read_ns)),
-    ]
+    table.first("wait lock: wake", means, share(Event::wait_lock_wake_ns));
+    table.number("write", "", share(Event::wait_lock_write_ns));
+    table.number("read", "", share(Event::wait_lock_read_ns));
 }
 
 /// How the acquisitions that had to wait got the lock.
-fn modes<'a>() -> Vec<Filled<'a>> {
-    let share = |share: Option<f64>| share.map_or("-".into(), |share| percent(share * 100.0));
-    vec![
-        Filled::number(
-            "queued",
-            "acquisitions through the queue, as a percentage of those that had to wait",
-            move |result| share(result.mode_shares.map(|shares| shares.queued)),
-        )
-        .first(),
-        Filled::number("stolen", "the others, by lock stealing", move |result| {
-            share(result.mode_shares.map(|shares| shares.unfair))
-        }),
-    ]
+fn modes(table: &mut Table<'_>) {
+    let means = "acquisitions through the queue, as a percentage of those that had to wait";
+    table.first("queued", means, |it| known(it.mode_shares, |it| percent(it.queued * 100.0)));
+    table.number("stolen", "the others, by lock stealing", |it| {
+        known(it.mode_shares, |it| percent(it.unfair * 100.0))
+    });
 }

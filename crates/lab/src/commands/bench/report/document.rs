@@ -3,15 +3,14 @@
 use crate::commands::bench::schedule::{BenchRuns, Benchmark};
 use lockwright_core::events::Event;
 use lockwright_measure::error::Error;
-use lockwright_measure::latency::Waited;
 use lockwright_measure::native::ForeignLoad;
 use lockwright_measure::native::locks::waiters_sleep;
 use lockwright_measure::record::{EventCounts, ScheduleCounts, TrialRecord};
-use lockwright_measure::stats::{Histogram, Summary};
+use lockwright_measure::stats::Summary;
 use lockwright_measure::subject::Subject;
 use lockwright_measure::trial::{LabMachine, On, Settings, Trial};
 use lockwright_measure::workload::{Value, Workload};
-use lockwright_sheets::{Starving, Waits, foreign_load};
+use lockwright_sheets::{Starving, TrialWaits, foreign_load};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -23,9 +22,6 @@ pub struct BenchDocument {
     pub(super) on: On,
     #[serde(rename = "workload")]
     pub(super) asked: Asked,
-    /// The first of them.
-    #[serde(skip)]
-    pub(super) workload: Workload,
     pub(super) seed: u64,
     pub(super) secs: f64,
     tunables: BTreeMap<&'static str, u64>,
@@ -72,17 +68,8 @@ pub(super) struct BenchResult {
     /// and the longest waits mean nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fairness: Option<String>,
-    pub(super) wait_ns: Option<Waits>,
-    /// The same for readers, and for writers next to them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reader_wait_ns: Option<Waits>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) writer_wait_ns: Option<Waits>,
-    /// The same for readers that become the owner, and for threads that were notified.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) upgrader_wait_ns: Option<Waits>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) notified_wait_ns: Option<Waits>,
+    #[serde(flatten)]
+    pub(super) waits: TrialWaits,
     /// Workload `starve`: the waits of its thread that waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starving: Option<Starving>,
@@ -156,12 +143,7 @@ impl BenchResult {
         let column = |get: fn(&TrialRecord) -> f64| runs.iter().map(get).collect::<Vec<f64>>();
         let mean = |get| Summary::of(&column(get)).mean;
         let rounded = |get| mean(get).round() as u64;
-        let events = events(sample);
-        let waited = waited(sample);
-        let of_role = |get: fn(&Waited) -> &Histogram| {
-            let waits = waited.as_ref().map(get).filter(|waits| waits.count() > 0);
-            waits.map(Waits::of)
-        };
+        let events = EventCounts::mean(&sample.timed().map(|run| &run.events).collect::<Vec<_>>());
         let (readers, writers) = workload.readers_and_writers(threads);
         let is_pair = matches!(workload, Workload::Uncontended(_)) && !runs.is_empty();
         Self {
@@ -185,11 +167,7 @@ impl BenchResult {
                 mean(|run| run.window_ns as f64),
                 mean(|run| run.total_ops() as f64),
             ),
-            wait_ns: waits(sample),
-            reader_wait_ns: of_role(|waited| &waited.readers),
-            writer_wait_ns: of_role(|waited| &waited.writers),
-            upgrader_wait_ns: of_role(|waited| &waited.upgraders),
-            notified_wait_ns: of_role(|waited| &waited.notified),
+            waits: TrialWaits::of(sample.timed()),
             starving: Starving::of(runs.iter().filter_map(|run| run.starved.as_ref())),
             cpu_s: mean(|run| run.cpu_s),
             voluntary_switches: rounded(|run| run.voluntary_switches as f64),
@@ -207,27 +185,6 @@ impl BenchResult {
     }
 }
 
-/// Events of a repetition.
-fn events(sample: &BenchRuns) -> EventCounts {
-    EventCounts::mean(&sample.timed().map(|run| &run.events).collect::<Vec<_>>())
-}
-
-/// Waits of all repetitions in which they were timed.
-fn waits(sample: &BenchRuns) -> Option<Waits> {
-    let mut timed = sample.timed().filter_map(|run| run.waits.as_ref());
-    let mut all = timed.next()?.clone();
-    timed.for_each(|waits| all.merge(waits));
-    Some(Waits::of(&all))
-}
-
-/// The same by role, if threads did anything but own.
-fn waited(sample: &BenchRuns) -> Option<Waited> {
-    let mut timed = sample.timed().filter_map(|run| run.waited.as_ref());
-    let mut all = timed.next()?.clone();
-    timed.for_each(|waited| all.merge(waited));
-    Some(all)
-}
-
 /// How long the work took, if it was done in every repetition.
 fn wall_s(runs: &[TrialRecord]) -> Option<Summary> {
     let walls: Option<Vec<f64>> =
@@ -241,10 +198,10 @@ fn pair_ns(run: &TrialRecord) -> f64 {
 
 fn ratio_to_floor(sample: &BenchRuns) -> Option<Ratio> {
     let pairs = sample.throughput.iter().zip(&sample.floor);
-    let ratios: Vec<f64> = pairs.map(|(run, floor)| pair_ns(run) / pair_ns(floor)).collect();
-    let summary = Summary::of(&ratios);
-    let Summary { median, min, max, .. } = summary;
-    (!ratios.is_empty()).then_some(Ratio { median, min, max, per_repetition: ratios })
+    let per_repetition: Vec<f64> =
+        pairs.map(|(run, floor)| pair_ns(run) / pair_ns(floor)).collect();
+    let Summary { median, min, max, .. } = Summary::of(&per_repetition);
+    (!per_repetition.is_empty()).then_some(Ratio { median, min, max, per_repetition })
 }
 
 /// What was asked for: a workload, some of whose parameters may have several values.
@@ -293,7 +250,6 @@ impl BenchDocument {
             schema: "lockwright.bench/1",
             on: machine.on(schedule.workload()).shared_by(schedule.matrix.thread_counts.kind()),
             asked: Asked(schedule.workloads.clone()),
-            workload: schedule.workload(),
             seed: schedule.seed,
             secs: schedule.window_ns as f64 / 1e9,
             tunables: tunables.collect(),
@@ -304,6 +260,14 @@ impl BenchDocument {
             operations: 0,
             simulated_events: 0,
         }
+    }
+    /// What ran, with the first of its parameters.
+    pub(super) fn workload(&self) -> Workload {
+        self.asked.0[0]
+    }
+    /// True if one of its results is like this.
+    pub(super) fn has(&self, is: impl Fn(&BenchResult) -> bool) -> bool {
+        self.results.iter().any(is)
     }
     /// True if it is of a simulated machine.
     pub fn is_simulated(&self) -> bool {

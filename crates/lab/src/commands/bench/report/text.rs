@@ -5,7 +5,7 @@ use super::document::{BenchDocument, BenchResult, Ratio};
 use lockwright_measure::trial::{On, Scheduled};
 use lockwright_measure::workload::Workload;
 use lockwright_sheets::{
-    Column, Sheet, count, digits, duration, provenance, setting, warned, wrapped,
+    Column, Sheet, SheetOf, count, digits, duration, known, provenance, setting, warned, wrapped,
 };
 
 /// What ran, and where.
@@ -18,10 +18,7 @@ pub fn title(document: &BenchDocument) -> String {
 
 /// Everything, with units.
 pub fn text(document: &BenchDocument) -> String {
-    let table = match document.workload {
-        Workload::Uncontended(_) => pairs(document),
-        _ => columns::contended(document),
-    };
+    let table = table(document, columns::contended);
     let mut text = wrapped(&title(document)) + &wrapped(&conditions(document)) + "\n";
     text += &table.text();
     text += &notes(document);
@@ -34,11 +31,15 @@ pub fn text(document: &BenchDocument) -> String {
 
 /// The numbers that a person looks at first.
 pub fn brief(document: &BenchDocument) -> String {
-    let table = match document.workload {
+    table(document, columns::brief).without_legend() + &warned(&document.warnings)
+}
+
+/// Pairs, or what there is to know of threads that compete.
+fn table(document: &BenchDocument, contended: fn(&BenchDocument) -> Sheet) -> Sheet {
+    match document.workload() {
         Workload::Uncontended(_) => pairs(document),
-        _ => columns::brief(document),
-    };
-    table.without_legend() + &warned(&document.warnings)
+        _ => contended(document),
+    }
 }
 
 /// How long it ran, how often, and where the threads were.
@@ -46,11 +47,11 @@ fn conditions(document: &BenchDocument) -> String {
     let runs = document.results.iter().map(|result| result.runs).max().unwrap_or(0);
     let plural = if runs == 1 { "" } else { "s" };
     let window = setting(document.secs * 1e9);
-    let mut text = match document.workload {
+    let mut text = match document.workload() {
         Workload::Kbuild(knobs) => format!(
             "{}\n{runs} run{plural} of {} lock operations (a real build has about a thousand times as \
              many), at most {window} each",
-            document.workload.typed(|_, _| true),
+            document.workload().typed(|_, _| true),
             count(knobs.ops() as f64)
         ),
         _ => format!("{runs} run{plural} of {window}"),
@@ -84,34 +85,22 @@ fn shared(scheduled: Scheduled, cpus: usize) -> String {
 
 /// The cost of a lock/unlock pair.
 fn pairs(document: &BenchDocument) -> Sheet {
-    let rows = document.results.iter().map(|result| {
-        let pair = result.pair_ns.unwrap_or_default();
-        let ratio = |get: fn(&Ratio) -> f64| {
-            result.ratio_to_floor.as_ref().map_or("-".into(), |ratio| digits(get(ratio)))
-        };
-        vec![
-            result.lock.into(),
-            duration(pair.median),
-            duration(pair.min),
-            duration(pair.max),
-            ratio(|ratio| ratio.median),
-            ratio(|ratio| ratio.min),
-            ratio(|ratio| ratio.max),
-        ]
-    });
-    let columns = vec![
-        Column::name("lock"),
-        Column::number("pair").means("time of a lock/unlock pair, the median of the runs"),
-        Column::number("min"),
-        Column::number("max"),
-        Column::number("x floor").means(
-            "the pair as a multiple of the fastest floor in the same run; a floor is one atomic compare-exchange \
-             and one store of the same number of bits, 8, 16 or 32, a lower bound for every lock",
-        ),
-        Column::number("min"),
-        Column::number("max"),
-    ];
-    Sheet { columns, keys: 1, rows: rows.collect() }
+    let mut table = SheetOf::new(&document.results);
+    let pair = |it: &BenchResult| it.pair_ns.unwrap_or_default();
+    let ratio = |get: fn(&Ratio) -> f64| {
+        move |it: &BenchResult| known(it.ratio_to_floor.as_ref(), |ratio| digits(get(ratio)))
+    };
+    table.key(Column::name("lock"), |it| it.lock.into());
+    let means = "time of a lock/unlock pair, the median of the runs";
+    table.number("pair", means, |it| duration(pair(it).median));
+    table.number("min", "", |it| duration(pair(it).min));
+    table.number("max", "", |it| duration(pair(it).max));
+    let means = "the pair as a multiple of the fastest floor in the same run; a floor is one atomic compare-exchange \
+                 and one store of the same number of bits, 8, 16 or 32, a lower bound for every lock";
+    table.number("x floor", means, ratio(|ratio| ratio.median));
+    table.number("min", "", ratio(|ratio| ratio.min));
+    table.number("max", "", ratio(|ratio| ratio.max));
+    table.sheet
 }
 
 /// Why results have no numbers about fairness: the reasons of the first locks, with the most threads, and the

@@ -6,7 +6,7 @@ use lockwright_measure::stress::{Exercised, Stress};
 use lockwright_measure::trial::{On, Trial};
 use lockwright_measure::workload::Workload;
 use lockwright_measure::workload::locktorture::is_reader;
-use lockwright_sheets::{Starving, Waits, count, duration, is_terminal, setting, width};
+use lockwright_sheets::{Starving, TrialWaits, count, duration, is_terminal, setting, width};
 use lockwright_sim::Preemption;
 use serde::Serialize;
 
@@ -41,26 +41,6 @@ impl From<Stress> for Mixed {
     }
 }
 
-/// What became of a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum TortureVerdict {
-    /// Everything that was checked held.
-    #[serde(rename = "SUCCESS")]
-    Success,
-    /// Something did not.
-    #[serde(rename = "FAILURE")]
-    Failure,
-}
-
-impl TortureVerdict {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "SUCCESS",
-            Self::Failure => "FAILURE",
-        }
-    }
-}
-
 /// Items in lines of at most `width`, each of which begins with `label`.
 fn labelled(label: &str, items: impl IntoIterator<Item = String>, width: usize) -> Vec<String> {
     let mut lines = vec![label.to_string()];
@@ -77,52 +57,50 @@ fn labelled(label: &str, items: impl IntoIterator<Item = String>, width: usize) 
 /// One lock with one number of threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct TortureResult {
-    pub(super) lock: &'static str,
-    pub(super) threads: usize,
+    lock: &'static str,
+    threads: usize,
     /// How it began, if the threads share simulated CPUs.
-    pub(super) start_state: Option<&'static str>,
-    pub(super) secs: f64,
-    pub(super) total: u64,
-    pub(super) max: u64,
-    pub(super) min: u64,
-    pub(super) fail: u64,
-    pub(super) verdict: TortureVerdict,
-    /// Threads that wrote, to which the numbers above belong, and threads that read.
-    pub(super) writers: usize,
-    pub(super) readers: usize,
+    start_state: Option<&'static str>,
+    secs: f64,
+    /// Acquisitions of the writers.
+    #[serde(flatten)]
+    writes: Acquired,
+    fail: u64,
+    /// `SUCCESS` if everything that was checked held, or `FAILURE`.
+    verdict: &'static str,
+    /// Threads that wrote, and threads that read.
+    writers: usize,
+    readers: usize,
     /// Acquisitions of the readers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reads: Option<Acquired>,
+    reads: Option<Acquired>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
-    pub(super) wait_ns: Option<Waits>,
-    /// The same for readers, and for writers next to them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reader_wait_ns: Option<Waits>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    writer_wait_ns: Option<Waits>,
+    #[serde(flatten)]
+    waits: TrialWaits,
     /// Workload `starve`: the waits of its thread that waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     starving: Option<Starving>,
-    pub(super) most_overtakes: Option<u32>,
-    pub(super) exercised: Exercised,
+    most_overtakes: Option<u32>,
+    exercised: Exercised,
     /// If the threads share simulated CPUs: how often one lost its CPU, and how often it slept.
     #[serde(skip_serializing_if = "Option::is_none")]
     switches: Option<Switches>,
+    /// As the kernel writes them.
     #[serde(skip)]
-    mixed: Mixed,
+    parameters: String,
     #[serde(skip)]
-    machine: String,
+    is_simulated: bool,
     #[serde(skip)]
     is_guest: bool,
 }
 
 /// Acquisitions of all threads of a kind, of the fastest one and of the slowest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Acquired {
-    pub(super) total: u64,
-    pub(super) max: u64,
-    pub(super) min: u64,
+struct Acquired {
+    total: u64,
+    max: u64,
+    min: u64,
 }
 
 impl Acquired {
@@ -131,12 +109,11 @@ impl Acquired {
         Self { total: ops.sum(), max: max.unwrap_or(0), min: min.unwrap_or(0) }
     }
     /// The line of statistics, with the kernel's marks.
-    fn line(self, label: &str, verdict: TortureVerdict) -> String {
+    fn line(self, label: &str, has_failed: bool) -> String {
         let Self { total, max, min } = self;
         // A thread had less than half of the acquisitions of the fastest one.
         let unfair = if max / 2 > min { "???" } else { "" };
-        let failed = verdict == TortureVerdict::Failure;
-        let (fail, mark) = if failed { (1, "!!!") } else { (0, "") };
+        let (fail, mark) = if has_failed { (1, "!!!") } else { (0, "") };
         format!("{label}  Total: {total}  Max/Min: {max}/{min} {unfair}  Fail: {fail} {mark}")
     }
 }
@@ -150,45 +127,61 @@ struct Switches {
     pause_loop_exits: u64,
 }
 
+/// True if this thread of `spec` reads.
+fn reads(spec: &Trial, thread: usize) -> bool {
+    match spec.workload {
+        Workload::Starve(it) if it.role == StarveRole::Reader => thread == 0,
+        _ => is_reader(thread, spec.threads, spec.purpose.stress().readers),
+    }
+}
+
+/// Every parameter, in alphabetical order; those of the kernel have its names.
+fn parameters(on: &On, spec: &Trial) -> String {
+    let Stress { long_hold_ns, stutter_ns, shuffle_ns, nested, preemption, readers } =
+        spec.purpose.stress();
+    let simulated =
+        if on.is_simulated() { format!("simulated-{}", on.machine()) } else { "native".into() };
+    let start =
+        spec.scheduling.map_or_else(String::new, |it| format!(" start_state={}", it.start.name()));
+    let reading = if readers > 0 { format!(" nreaders_stress={readers}") } else { String::new() };
+    let vcpus = if on.is_guest() { format!(" vcpus={}", spec.threads) } else { String::new() };
+    let time = |ns: u64| match ns {
+        0 => "0".to_string(),
+        ns => setting(ns as f64).replace(' ', ""),
+    };
+    format!(
+        "faults={} long_hold={} machine={simulated} nested_locks={nested}{reading} nwriters_stress={} \
+         shuffle_interval={}{start} stutter={}{vcpus}",
+        u8::from(preemption.is_some()),
+        time(long_hold_ns),
+        spec.threads - readers,
+        time(shuffle_ns),
+        time(stutter_ns)
+    )
+}
+
 impl TortureResult {
     /// The result of `spec` on a machine; `failure` says what broke.
     pub fn new(on: &On, spec: &Trial, measured: &TrialRecord, failure: Option<String>) -> Self {
         let readers = spec.purpose.stress().readers;
-        let of = |reads: bool| {
+        let of = |reading: bool| {
             let all = measured.per_thread_ops.iter().copied().enumerate();
-            let reads_alone = match spec.workload {
-                Workload::Starve(it) => it.role == StarveRole::Reader,
-                _ => false,
-            };
-            let is_one = move |thread| match reads_alone {
-                true => (thread == 0) == reads,
-                false => is_reader(thread, spec.threads, readers) == reads,
-            };
-            Acquired::of(all.filter(move |&(thread, _)| is_one(thread)).map(|(_, ops)| ops))
+            let own = all.filter(move |&(thread, _)| reads(spec, thread) == reading);
+            Acquired::of(own.map(|(_, ops)| ops))
         };
-        let Acquired { total, max, min } = of(false);
-        let waited = measured.waited.as_ref();
         Self {
             lock: spec.lock.name(),
             threads: spec.threads,
             start_state: spec.scheduling.map(|scheduling| scheduling.start.name()),
             secs: measured.window_ns as f64 / 1e9,
-            total,
-            max,
-            min,
+            writes: of(false),
             fail: measured.fail,
+            verdict: if failure.is_some() { "FAILURE" } else { "SUCCESS" },
             writers: spec.threads - readers,
             readers,
             reads: (readers > 0).then(|| of(true)),
-            verdict: if failure.is_some() {
-                TortureVerdict::Failure
-            } else {
-                TortureVerdict::Success
-            },
             failure,
-            wait_ns: measured.waits.as_ref().map(Waits::of),
-            reader_wait_ns: waited.map(|waited| Waits::of(&waited.readers)),
-            writer_wait_ns: waited.map(|waited| Waits::of(&waited.writers)),
+            waits: TrialWaits::of(std::iter::once(measured)),
             starving: Starving::of(measured.starved.iter()),
             most_overtakes: measured.most_overtakes,
             exercised: measured.exercised,
@@ -197,11 +190,8 @@ impl TortureResult {
                 involuntary: measured.involuntary_switches,
                 pause_loop_exits: measured.host.map_or(0, |host| host.pause_loop_exits),
             }),
-            mixed: spec.purpose.stress().into(),
-            machine: match on {
-                On::Native { .. } => "native".into(),
-                On::Simulated { machine, .. } => format!("simulated-{machine}"),
-            },
+            parameters: parameters(on, spec),
+            is_simulated: on.is_simulated(),
             is_guest: on.is_guest(),
         }
     }
@@ -217,11 +207,7 @@ impl TortureResult {
     }
     /// Acquisitions of all threads.
     pub fn acquisitions_per_s(&self) -> f64 {
-        (self.total + self.reads.map_or(0, |reads| reads.total)) as f64 / self.secs
-    }
-    /// True if the lock broke.
-    pub fn has_failed(&self) -> bool {
-        self.verdict == TortureVerdict::Failure
+        (self.writes.total + self.reads.map_or(0, |reads| reads.total)) as f64 / self.secs
     }
     /// What broke, if something did.
     pub fn failure(&self) -> Option<&str> {
@@ -239,77 +225,48 @@ impl TortureResult {
         self.lines_within(width, kept_whole)
     }
     fn lines_within(&self, width: usize, of_parameters: usize) -> Vec<String> {
-        let Self { lock, total, max, min, verdict, .. } = *self;
-        let parameters = self.parameters();
+        let has_failed = self.failure.is_some();
         let tagged = |what: &str| {
-            let tag = format!("{lock}-torture:");
+            let tag = format!("{}-torture:", self.lock);
             let room = of_parameters.saturating_sub(tag.len() + 4);
-            let parts =
-                lockwright_sheets::lines(&format!("{what}: {parameters}"), room).into_iter();
-            let parts = parts.enumerate().map(move |(at, part)| {
-                format!("{tag}{} {part}", if at == 0 { "---" } else { "   " })
-            });
-            parts.collect::<Vec<_>>()
+            let parts = lockwright_sheets::lines(&format!("{what}: {}", self.parameters), room);
+            let mark = |at| if at == 0 { "---" } else { "   " };
+            let parts = parts.iter().enumerate();
+            parts.map(|(at, part)| format!("{tag}{} {part}", mark(at))).collect::<Vec<_>>()
         };
         let mut lines = tagged("Start of test");
-        lines.push(Acquired { total, max, min }.line("Writes:", verdict));
-        lines.extend(self.reads.map(|reads| reads.line("Reads :", verdict)));
+        lines.push(self.writes.line("Writes:", has_failed));
+        lines.extend(self.reads.map(|reads| reads.line("Reads :", has_failed)));
         lines.extend(self.stress_lines(width));
-        lines.extend(tagged(&format!("End of test: {}", verdict.name())));
+        lines.extend(tagged(&format!("End of test: {}", self.verdict)));
         lines
-    }
-    /// Every parameter, in alphabetical order; those of the kernel have its names.
-    fn parameters(&self) -> String {
-        let Self { threads, mixed, machine, start_state, is_guest, readers, writers, .. } = self;
-        let Mixed { long_hold_ms, nested, preemption, shuffle_s, stutter_s } = mixed;
-        let faults = u8::from(preemption.is_some());
-        let start = start_state.map_or(String::new(), |start| format!(" start_state={start}"));
-        let reading =
-            if *readers > 0 { format!(" nreaders_stress={readers}") } else { String::new() };
-        let vcpus = if *is_guest { format!(" vcpus={threads}") } else { String::new() };
-        let time = |ns: f64| match ns {
-            0.0 => "0".to_string(),
-            ns => setting(ns).replace(' ', ""),
-        };
-        let (long_hold, shuffle) = (time(*long_hold_ms * 1e6), time(shuffle_s * 1e9));
-        let stutter = time(stutter_s * 1e9);
-        format!(
-            "faults={faults} long_hold={long_hold} machine={machine} nested_locks={nested}{reading} \
-             nwriters_stress={writers} shuffle_interval={shuffle}{start} stutter={stutter}{vcpus}"
-        )
     }
     /// How often what was mixed in happened, and how fair it was, in lines of at most `width`.
     fn stress_lines(&self, width: usize) -> Vec<String> {
         let Exercised { long_holds, nested, stutters, shuffles, preemptions } = self.exercised;
-        let is_simulated = self.machine.starts_with("simulated");
-        let label = if is_simulated { "Stress (simulated):" } else { "Stress:" };
+        let label = if self.is_simulated { "Stress (simulated):" } else { "Stress:" };
         let number = |name: &str, number: u64| format!("  {name}: {}", count(number as f64));
         let mut items = vec![
             number("Long holds", long_holds),
             number("Nested", nested),
             number("Stutters", stutters),
         ];
-        if is_simulated {
-            let lost = self.switches.map_or(preemptions, |switches| switches.involuntary);
-            items.push(number("Preemptions", lost));
-            if let Some(Switches { voluntary, pause_loop_exits, .. }) = self.switches {
+        match (self.switches, self.is_simulated) {
+            (Some(Switches { voluntary, involuntary, pause_loop_exits }), _) => {
+                items.push(number("Preemptions", involuntary));
                 items.push(number("Sleeps", voluntary.saturating_sub(pause_loop_exits)));
                 items.extend(self.is_guest.then(|| number("Pause-loop exits", pause_loop_exits)));
             }
-        } else {
-            items.push(number("Shuffles", shuffles));
+            (None, true) => items.push(number("Preemptions", preemptions)),
+            (None, false) => items.push(number("Shuffles", shuffles)),
         }
         items.extend(self.most_overtakes.map(|most| number("Most overtakes", most.into())));
-        let longest = self.wait_ns.map_or("none".into(), |waits| duration(waits.max as f64));
+        let longest = self.waits.wait_ns.map_or("none".into(), |waits| duration(waits.max as f64));
         items.push(format!("  Longest wait: {longest}"));
         let mut lines = labelled(label, items, width);
         if let Some(starving) = self.starving {
-            let items = starving.items().into_iter();
-            lines.extend(labelled(
-                "Starve:",
-                items.map(|(what, it)| format!("  {what}: {it}")),
-                width,
-            ));
+            let items = starving.items().into_iter().map(|(what, it)| format!("  {what}: {it}"));
+            lines.extend(labelled("Starve:", items, width));
         }
         lines
     }
