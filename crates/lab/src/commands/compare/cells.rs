@@ -1,16 +1,17 @@
 //! The matrix: which cells are compared. It is part of the source, so that two results are of the same work.
 
-use super::real_use::{REAL_USE, sleepers};
+use super::real_use::{SLEEPERS, real_use};
 use lockwright_measure::error::Error;
 use lockwright_measure::subject::is_match;
 use lockwright_measure::suggest::nearest;
+use lockwright_measure::workload::Workload;
 use lockwright_measure::workload::counter::CounterParams;
 use lockwright_measure::workload::uncontended::UncontendedParams;
-use lockwright_measure::workload::{Needs, Workload};
 use serde::Serialize;
+use std::sync::LazyLock;
 
 /// A cell of the matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CompareCell {
     /// What `--cell` calls it: `pair`, or the pauses in the critical section and the threads; with
     /// readers `read-pair` and the threads, or the percentage that reads before all that. Cells of real use have names
@@ -23,6 +24,7 @@ pub struct CompareCell {
     /// What is compared in it.
     pub kind: CellKind,
     /// True if another thread computes on every CPU meanwhile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_neighbours: bool,
 }
 
@@ -47,23 +49,36 @@ pub enum CellKind {
 }
 
 /// Cells that are taken together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellGroup {
-    /// Those of a kind, without neighbours.
-    Alone(CellKind),
-    /// Those with a busy neighbour on every CPU.
-    Busy,
+pub struct CellGroup {
+    /// In documents.
+    pub key: &'static str,
+    /// In sentences: what one is called, and what follows the noun.
+    pub noun: [&'static str; 2],
+    /// True for those that are in it.
+    pub has: fn(&CompareCell) -> bool,
 }
 
-impl CellGroup {
-    /// True if `cell` is one of them.
-    pub fn has(self, cell: &CompareCell) -> bool {
-        match self {
-            Self::Alone(kind) => cell.kind() == kind && !cell.has_neighbours,
-            Self::Busy => cell.has_neighbours && cell.kind() != CellKind::Sleep,
-        }
-    }
-}
+/// Those of a kind, without neighbours; and those of every kind with a busy neighbour on every CPU.
+pub const GROUPS: [CellGroup; 6] = [
+    CellGroup {
+        key: "exclusive",
+        noun: ["exclusive cell", ""],
+        has: |it| it.is_alone(CellKind::Exclusive),
+    },
+    CellGroup { key: "rw", noun: ["cell", " with readers"], has: |it| it.is_alone(CellKind::Rw) },
+    CellGroup { key: "queue", noun: ["queue cell", ""], has: |it| it.is_alone(CellKind::Queue) },
+    CellGroup {
+        key: "blocking",
+        noun: ["blocking cell", ""],
+        has: |it| it.is_alone(CellKind::Blocking),
+    },
+    CellGroup { key: "work", noun: ["work cell", ""], has: |it| it.is_alone(CellKind::Work) },
+    CellGroup {
+        key: "busy",
+        noun: ["cell", " with a busy neighbour on every CPU"],
+        has: |it| it.has_neighbours && it.kind != CellKind::Sleep,
+    },
+];
 
 impl CellKind {
     /// The kinds of the cells of real use that run without being asked for.
@@ -88,36 +103,12 @@ impl CellKind {
 }
 
 impl CompareCell {
-    const PAIR: Self =
-        Self::alone("pair", Workload::Uncontended(UncontendedParams {}), 1, CellKind::Pair);
-
-    const fn alone(name: &'static str, workload: Workload, threads: usize, kind: CellKind) -> Self {
-        Self { name, workload, threads, kind, has_neighbours: false }
-    }
-    const fn counter(name: &'static str, cs_load: u32, think_load: u32, threads: usize) -> Self {
-        Self::alone(name, Workload::counter(cs_load, think_load), threads, CellKind::Exclusive)
-    }
-    const fn with_readers(name: &'static str, readers: u32, cs_load: u32, threads: usize) -> Self {
-        let params = CounterParams { read_percent: readers, cs_load, ..CounterParams::USUAL };
-        let workload = Workload::Counter(params);
-        Self::alone(name, workload, threads, CellKind::Rw)
-    }
-    const fn read_pair(name: &'static str, threads: usize) -> Self {
-        let workload = Workload::Counter(CounterParams {
-            cs_load: 0,
-            read_percent: 100,
-            empty_section: true,
-            ..CounterParams::USUAL
-        });
-        Self::alone(name, workload, threads, CellKind::Pair)
+    fn is_alone(&self, kind: CellKind) -> bool {
+        self.kind == kind && !self.has_neighbours
     }
     /// What is compared in it.
     pub fn kind(&self) -> CellKind {
         self.kind
-    }
-    /// What its locks have to have, in addition to being locks.
-    pub fn needs(&self) -> Option<Needs> {
-        self.workload.needs()
     }
     /// Of 100 operations, those that read.
     pub fn readers(&self) -> u32 {
@@ -126,10 +117,6 @@ impl CompareCell {
     /// True if it is for locks that readers share.
     pub fn has_readers(&self) -> bool {
         self.readers() > 0
-    }
-    /// The longest section, if it is a time.
-    pub fn section_ns(&self) -> u64 {
-        self.workload.longest_section_ns()
     }
     /// The most operations per second that the CPUs and the lock let through, if that is known beforehand. `cpus` are
     /// those that the cell can use. Threads and neighbours have the same share of each.
@@ -169,92 +156,40 @@ pub const SHARES: (u32, usize) = (20, 32);
 /// From this number of pauses on, a critical section is long compared with what a lock costs.
 const LONG_LOAD: u32 = 100;
 
-/// A cell with readers.
-macro_rules! rw {
-    ($readers:literal, $cs_load:literal, $threads:literal) => {
-        CompareCell::with_readers(
-            concat!("r", $readers, "-cs", $cs_load, "-t", $threads),
-            $readers,
-            $cs_load,
-            $threads,
-        )
-    };
-}
-
-/// All cells, in the order in which they run.
-pub const MATRIX: &[CompareCell] = &{
-    let mut all = [CompareCell::PAIR; COUNTERS.len() + REAL_USE.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = match at < COUNTERS.len() {
-            true => COUNTERS[at],
-            false => REAL_USE[at - COUNTERS.len()],
-        };
-        at += 1;
-    }
-    all
-};
+/// All cells, in the order in which they run, but those of kind `sleep`.
+pub static MATRIX: LazyLock<Vec<CompareCell>> =
+    LazyLock::new(|| counters().into_iter().chain(real_use()).collect());
 
 /// The cells in which threads increment counters.
-const COUNTERS: &[CompareCell] = &[
-    CompareCell::PAIR,
-    CompareCell::counter("cs1-t2", 1, 0, 2),
-    CompareCell::counter("cs1-t4", 1, 0, 4),
-    CompareCell::counter("cs1-t8", 1, 0, 8),
-    CompareCell::counter("cs1-t16", 1, 0, 16),
-    CompareCell::counter("cs1-t32", 1, 0, 32),
-    CompareCell::counter("cs1-t64", 1, 0, 64),
-    CompareCell::counter("cs20-t2", 20, 100, 2),
-    CompareCell::counter("cs20-t4", 20, 100, 4),
-    CompareCell::counter("cs20-t8", 20, 100, 8),
-    CompareCell::counter("cs20-t16", 20, 100, 16),
-    CompareCell::counter("cs20-t32", 20, 100, 32),
-    CompareCell::counter("cs20-t64", 20, 100, 64),
-    CompareCell::counter("cs100-t2", 100, 0, 2),
-    CompareCell::counter("cs100-t4", 100, 0, 4),
-    CompareCell::counter("cs100-t8", 100, 0, 8),
-    CompareCell::counter("cs100-t16", 100, 0, 16),
-    CompareCell::counter("cs100-t32", 100, 0, 32),
-    CompareCell::counter("cs100-t64", 100, 0, 64),
-    CompareCell::read_pair("read-pair-t1", 1),
-    CompareCell::read_pair("read-pair-t2", 2),
-    rw!(50, 1, 2),
-    rw!(50, 1, 8),
-    rw!(50, 1, 32),
-    rw!(50, 20, 2),
-    rw!(50, 20, 8),
-    rw!(50, 20, 32),
-    rw!(50, 100, 2),
-    rw!(50, 100, 8),
-    rw!(50, 100, 32),
-    rw!(90, 1, 2),
-    rw!(90, 1, 8),
-    rw!(90, 1, 32),
-    rw!(90, 20, 2),
-    rw!(90, 20, 8),
-    rw!(90, 20, 32),
-    rw!(90, 100, 2),
-    rw!(90, 100, 8),
-    rw!(90, 100, 32),
-    rw!(99, 1, 2),
-    rw!(99, 1, 8),
-    rw!(99, 1, 32),
-    rw!(99, 20, 2),
-    rw!(99, 20, 8),
-    rw!(99, 20, 32),
-    rw!(99, 100, 2),
-    rw!(99, 100, 8),
-    rw!(99, 100, 32),
-    rw!(100, 1, 2),
-    rw!(100, 1, 8),
-    rw!(100, 1, 32),
-    rw!(100, 20, 2),
-    rw!(100, 20, 8),
-    rw!(100, 20, 32),
-    rw!(100, 100, 2),
-    rw!(100, 100, 8),
-    rw!(100, 100, 32),
-];
+fn counters() -> Vec<CompareCell> {
+    let cell = |name: String, kind, workload, threads| {
+        // As long as the process.
+        CompareCell { name: name.leak(), workload, threads, kind, has_neighbours: false }
+    };
+    let pair = Workload::Uncontended(UncontendedParams {});
+    let mut all = vec![cell("pair".into(), CellKind::Pair, pair, 1)];
+    for (cs_load, think_load) in [(1, 0), (20, 100), (100, 0)] {
+        all.extend([2, 4, 8, 16, 32, 64].map(|threads| {
+            let workload = Workload::counter(cs_load, think_load);
+            cell(format!("cs{cs_load}-t{threads}"), CellKind::Exclusive, workload, threads)
+        }));
+    }
+    let reads =
+        |read_percent, cs_load| CounterParams { read_percent, cs_load, ..CounterParams::USUAL };
+    all.extend([1, 2].map(|threads| {
+        let workload = Workload::Counter(CounterParams { empty_section: true, ..reads(100, 0) });
+        cell(format!("read-pair-t{threads}"), CellKind::Pair, workload, threads)
+    }));
+    for percent in [50, 90, 99, 100] {
+        for cs_load in [1, 20, 100] {
+            all.extend([2, 8, 32].map(|threads| {
+                let name = format!("r{percent}-cs{cs_load}-t{threads}");
+                cell(name, CellKind::Rw, Workload::Counter(reads(percent, cs_load)), threads)
+            }));
+        }
+    }
+    all
+}
 
 /// The cells that `patterns` name and that are of one of `kinds`, in the order of the matrix. No pattern and no
 /// kind stand for all but those of kind `sleep`, which a pattern names only if it begins like them.
@@ -262,7 +197,7 @@ pub fn select(patterns: &[String], kinds: &[CellKind]) -> Result<Vec<CompareCell
     let patterns: Vec<&str> = patterns.iter().map(|pattern| pattern.trim()).collect();
     let has_sleepers = kinds.contains(&CellKind::Sleep)
         || patterns.iter().any(|pattern| pattern.starts_with(CellKind::Sleep.name()));
-    let sleepers = if has_sleepers { sleepers() } else { &[] };
+    let sleepers = if has_sleepers { &SLEEPERS[..] } else { &[] };
     let all = || MATRIX.iter().chain(sleepers).copied();
     for pattern in &patterns {
         if all().any(|cell| is_match(pattern, cell.name)) {
@@ -304,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_is_in_the_cell() {
-        for cell in COUNTERS.iter().filter(|cell| cell.kind() != CellKind::Pair) {
+        for cell in counters().iter().filter(|cell| cell.kind() != CellKind::Pair) {
             let (cs_load, think_load) = cell.loads();
             let readers = match cell.readers() {
                 0 => String::new(),
@@ -336,7 +271,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), MATRIX.len());
-        for cell in COUNTERS {
+        for cell in counters() {
             let expected = match cell.workload {
                 Workload::Uncontended(_) => CellKind::Pair,
                 Workload::Counter(it) if it.empty_section => CellKind::Pair,
@@ -361,8 +296,10 @@ mod tests {
             });
             let is_meant = |cell: &&CompareCell| match value(goal, "kind") {
                 None => names.iter().any(|name| is_match(name, cell.name)),
-                Some("\"busy\"") => CellGroup::Busy.has(cell),
-                Some(kind) => !cell.has_neighbours && cell.kind().name() == kind.trim_matches('"'),
+                Some(kind) => {
+                    let is_asked = |group: &&CellGroup| group.key == kind.trim_matches('"');
+                    GROUPS.iter().find(is_asked).is_some_and(|group| (group.has)(cell))
+                }
             };
             let count = MATRIX.iter().filter(is_meant).count().to_string();
             assert_eq!(value(goal, "cells"), Some(&*count), "{goal}");

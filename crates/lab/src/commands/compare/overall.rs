@@ -1,8 +1,7 @@
 //! All cells of a group together.
 
-use super::cells::CellGroup;
-use super::score::{Contest, Estimate};
-use lockwright_measure::stats::{Bootstrap, median};
+use super::score::{Contest, Estimate, Scores};
+use lockwright_measure::stats::median;
 use serde::Serialize;
 
 /// All cells of a group in two numbers.
@@ -34,52 +33,42 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Overall {
-    /// Of the cells of that group that have a ratio; `None` if there are none.
-    pub fn of(contests: &[Contest], group: CellGroup, seed: u64) -> Option<Self> {
-        let of_group = || contests.iter().filter(|contest| group.has(&contest.cell));
-        let scored: Vec<(&'static str, Vec<f64>)> = of_group()
-            .map(|contest| (contest.cell.name, contest.ratios()))
-            .filter(|(_, ratios)| !ratios.is_empty())
-            .collect();
-        let cpu = of_group().map(Contest::cpu_per_op_ratios).filter(|ratios| !ratios.is_empty());
-        let cpu: Vec<Vec<f64>> = cpu.collect();
-        let cpu_ci95 = || {
-            Bootstrap::new(seed).interval(|draw| {
-                geometric_mean(cpu.iter().map(|ratios| median(&draw.resampled(ratios))))
-            })
+    /// Of those of these cells that have a ratio; `None` if there are none. `scores` are those of the lock of ours that
+    /// is meant.
+    pub fn of<'a>(
+        contests: impl Iterator<Item = &'a Contest>,
+        scores: impl Fn(&'a Contest) -> Option<Scores<'a>>,
+        seed: u64,
+    ) -> Option<Self> {
+        let contests: Vec<&Contest> = contests.collect();
+        let scored: Vec<Scores<'_>> = contests.iter().filter_map(|it| scores(it)).collect();
+        let together = |get: for<'s> fn(&'s Scores<'a>) -> &'s Vec<f64>| {
+            let all = scored.iter().map(get).filter(|ratios| !ratios.is_empty());
+            Estimate::together(&all.collect::<Vec<_>>(), seed)
         };
-        let (worst_cell, worst) =
-            scored.iter().min_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)))?;
-        let worst = Estimate::of(worst, seed)?;
-        let geometric_mean_ci95 = Bootstrap::new(seed).interval(|draw| {
-            geometric_mean(scored.iter().map(|(_, ratios)| median(&draw.resampled(ratios))))
-        });
+        let (mean, cpu) = (together(|it| &it.ratios)?, together(|it| &it.cpu_per_op));
+        let compared = scored.iter().filter(|it| !it.ratios.is_empty());
+        let worst_cell =
+            compared.clone().min_by(|a, b| median(&a.ratios).total_cmp(&median(&b.ratios)))?;
+        let worst = Estimate::of(&worst_cell.ratios, seed)?;
         Some(Self {
-            geometric_mean: geometric_mean(scored.iter().map(|(_, ratios)| median(ratios))),
-            geometric_mean_ci95,
+            geometric_mean: mean.value,
+            geometric_mean_ci95: mean.ci95,
             worst: worst.value,
             worst_ci95: worst.ci95,
-            worst_cell,
-            cells: scored.len(),
-            at_bound: of_group().filter(|contest| contest.is_at_bound()).count(),
-            cpu_per_op: (!cpu.is_empty())
-                .then(|| geometric_mean(cpu.iter().map(|ratios| median(ratios)))),
-            cpu_per_op_ci95: (!cpu.is_empty()).then(cpu_ci95),
+            worst_cell: worst_cell.cell,
+            cells: compared.count(),
+            at_bound: contests.iter().filter(|contest| contest.is_at_bound()).count(),
+            cpu_per_op: cpu.map(|cpu| cpu.value),
+            cpu_per_op_ci95: cpu.map(|cpu| cpu.ci95),
         })
     }
-}
-
-/// Of numbers above zero.
-pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) =
-        values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
-    f64::exp(sum / count)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::compare::cells::CellKind;
+    use crate::commands::compare::cells::GROUPS;
     use crate::commands::compare::score::tests::contest;
 
     #[test]
@@ -91,11 +80,15 @@ mod tests {
             contest("cs1-t4", &[("mutex", &[1.0, 1.0]), ("std", &[1.0, 2.0])]),
             contest("cs1-t8", &[("mutex", &[1.0]), ("std", &[1.0])]),
         ];
-        let of = |cells: &[_], kind| Overall::of(cells, CellGroup::Alone(kind), 1);
-        let overall = of(&cells, CellKind::Exclusive).expect("two cells have a ratio");
+        let of = |cells: &[Contest], key| {
+            let group = GROUPS.iter().find(|group| group.key == key).expect("a known group");
+            let cells = cells.iter().filter(|contest| (group.has)(&contest.cell));
+            Overall::of(cells, Contest::scores, 1)
+        };
+        let overall = of(&cells, "exclusive").expect("two cells have a ratio");
         assert!((overall.geometric_mean - 1.0).abs() < 1e-12);
         assert_eq!((overall.worst, overall.worst_cell, overall.cells), (0.5, "cs1-t4", 2));
-        assert_eq!(of(&cells, CellKind::Rw).map(|all| all.worst), Some(7.0));
-        assert!(of(&cells[..1], CellKind::Exclusive).is_none());
+        assert_eq!(of(&cells, "rw").map(|all| all.worst), Some(7.0));
+        assert!(of(&cells[..1], "exclusive").is_none());
     }
 }

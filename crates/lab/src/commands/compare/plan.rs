@@ -154,7 +154,7 @@ impl ComparePlan {
         let side = self.side(cell);
         let all = side.ours.iter().copied().chain(side.peers.iter().map(|peer| peer.subject));
         let names: Vec<&str> = all.filter(|&lock| !can(lock, cell)).map(Subject::name).collect();
-        let what = needed(cell.needs()?);
+        let what = needed(cell.workload.needs()?);
         let option = match self.ours_in(cell).next() {
             None => format!("--ours, or name a lock that has one, such as `{OURS}`"),
             Some(_) => format!("--peer, or name one that has it, such as `{ABLE_PEER}`"),
@@ -316,7 +316,7 @@ impl ComparePlan {
     fn left_out(&self) -> Option<String> {
         let mut said: Vec<String> = Vec::new();
         for needs in [Needs::Condvar, Needs::Deadline] {
-            let cells = self.cells.iter().filter(|cell| cell.needs() == Some(needs));
+            let cells = self.cells.iter().filter(|cell| cell.workload.needs() == Some(needs));
             let mut names: Vec<&str> = Vec::new();
             for &cell in cells {
                 let side = self.side(cell);
@@ -382,19 +382,20 @@ fn factor(cell: CompareCell) -> u32 {
         _ => 1,
     };
     // A sleep of 20 us is longer than that with the system's timer.
-    let has_long_sections = cell.section_ns() >= LONG_SECTION_NS || cell.kind() == CellKind::Sleep;
+    let has_long_sections =
+        cell.workload.longest_section_ns() >= LONG_SECTION_NS || cell.kind() == CellKind::Sleep;
     by_threads.max(if has_long_sections { LONG_SECTION_FACTOR } else { 1 })
 }
 
 /// What starting and ending a repetition takes. At its end every thread has one more section.
 fn around_s(cell: CompareCell) -> f64 {
-    let each_s = THREAD_S + cell.section_ns() as f64 * 1e-9;
+    let each_s = THREAD_S + cell.workload.longest_section_ns() as f64 * 1e-9;
     RUN_S + each_s * cell.threads as f64
 }
 
 /// True if `lock` has what `cell` needs.
 fn can(lock: Subject, cell: CompareCell) -> bool {
-    cell.needs().is_none_or(|needs| has(lock, needs))
+    cell.workload.needs().is_none_or(|needs| has(lock, needs))
 }
 
 /// What a lock has to have, in words.

@@ -67,135 +67,125 @@ const fn shards(shards: u32) -> Workload {
     Workload::Shards(ShardsParams { shards })
 }
 
-macro_rules! cells {
-    ($($kind:ident { $($name:literal, $threads:literal, $workload:expr;)+ })+) => {
-        /// All of them: those of each kind alone, and then the same with busy neighbours.
-        pub const REAL_USE: &[CompareCell] = &[$(
-            $(CompareCell {
-                name: $name,
-                kind: CellKind::$kind,
-                workload: $workload,
-                threads: $threads,
-                has_neighbours: false,
-            },)+
-            $(CompareCell {
-                name: concat!($name, "+busy"),
-                kind: CellKind::$kind,
-                workload: $workload,
-                threads: $threads,
-                has_neighbours: true,
-            },)+
-        )+];
-    };
+/// All of them: those of each kind alone, and then the same with busy neighbours.
+pub fn real_use() -> impl Iterator<Item = CompareCell> {
+    let halves = REAL_USE.iter().flat_map(|&of_kind| [(of_kind, false), (of_kind, true)]);
+    halves.flat_map(|((kind, cells), has_neighbours)| {
+        cells.iter().map(move |&(name, threads, workload)| {
+            // As long as the process.
+            let name = if has_neighbours { format!("{name}+busy").leak() } else { name };
+            CompareCell { name, workload, threads, kind, has_neighbours }
+        })
+    })
 }
 
-/// The cells of kind `sleep`.
-pub fn sleepers() -> &'static [CompareCell] {
-    static ALL: LazyLock<Vec<CompareCell>> = LazyLock::new(|| {
-        let mut all = Vec::new();
-        for rest in [
-            "",
-            "+busy",
-            "-random",
-            "-random+busy",
-            "-both",
-            "-both+busy",
-            "-both-random",
-            "-both-random+busy",
-        ] {
-            for us in [20, 100, 1_000] {
-                for writes in [5, 20, 50] {
-                    all.extend([8, 16, 64].map(|threads| sleeper(us, writes, threads, rest)));
-                }
+/// The cells of kind `sleep`. The end of a name says when and how threads write, and that there are neighbours.
+pub static SLEEPERS: LazyLock<Vec<CompareCell>> = LazyLock::new(|| {
+    let ends = ["", "-random", "-both", "-both-random"];
+    let ends = ends.iter().flat_map(|end| ["", "+busy"].map(|busy| format!("{end}{busy}")));
+    let mut all = Vec::new();
+    for end in ends {
+        for us in [20, 100, 1_000] {
+            for writes in [5, 20, 50] {
+                all.extend([8, 16, 64].map(|threads| sleeper(us, writes, threads, &end)));
             }
         }
-        all
-    });
-    &ALL
-}
+    }
+    all
+});
 
-/// The cell with that name, whose end says when and how threads write, and that there are neighbours.
-fn sleeper(us: u64, writes: u32, threads: usize, rest: &str) -> CompareCell {
-    let has = |what| rest.contains(what);
+/// The cell with that end of its name.
+fn sleeper(us: u64, writes: u32, threads: usize, end: &str) -> CompareCell {
+    let has = |what| end.contains(what);
     let section_ns = us * 1_000;
-    let order = if has("random") { ReaderOrder::Random } else { ReaderOrder::Alternate };
     let workload = Workload::Sections(SectionsParams {
         section: Section::Sleep,
         section_ns,
         write_ns: if has("both") { section_ns } else { 0 },
         think_ns: 0,
         read_percent: 100 - writes,
-        reader_order: order,
+        reader_order: if has("random") { ReaderOrder::Random } else { ReaderOrder::Alternate },
     });
-    // As long as the process, as the names of the other cells.
-    let name = format!("sleep{us}us-w{writes}-t{threads}{rest}").leak();
+    let name = format!("sleep{us}us-w{writes}-t{threads}{end}").leak();
     CompareCell { name, workload, threads, kind: CellKind::Sleep, has_neighbours: has("busy") }
 }
 
-// The name, the number of threads, what they do.
-cells! {
-    Queue {
-        "q1/1/1-one", 2, queue(1, 1, Notify::One);
-        "q1/1/100-one", 2, queue(1, 100, Notify::One);
-        "q1/1/1000-one", 2, queue(1, 1_000, Notify::One);
-        "q2/2/10-one", 4, queue(2, 10, Notify::One);
-        "q4/4/10-all", 8, queue(4, 10, Notify::All);
-        "q10/1/1-all", 11, queue(10, 1, Notify::All);
-        "q1/10/1-all", 11, queue(1, 1, Notify::All);
-        "q1/20/10-one", 21, queue(1, 10, Notify::One);
-        "q20/1/10-one", 21, queue(20, 10, Notify::One);
-        "q10/10/1-one", 20, queue(10, 1, Notify::One);
-        "q10/10/1-all", 20, queue(10, 1, Notify::All);
-        "q10/10/100-one", 20, queue(10, 100, Notify::One);
-        "q10/10/100-all", 20, queue(10, 100, Notify::All);
-        "q20/20/1-one", 40, queue(20, 1, Notify::One);
-        "q20/20/10-all", 40, queue(20, 10, Notify::All);
-        "q20/20/1000-one", 40, queue(20, 1_000, Notify::One);
-        "q1/1/1-one-timed", 2, timed(1, 1, Notify::One);
-        "q10/10/10-one-timed", 20, timed(10, 10, Notify::One);
-        "q10/10/1-all-timed", 20, timed(10, 1, Notify::All);
-        "pool-t4", 5, POOL;
-        "pool-t16", 17, POOL;
-        "pingpong", 2, Workload::PingPong(PingPongParams {});
-    }
-    Blocking {
-        "cs2us-x1-t2", 2, computes(2, 1);
-        "cs2us-x1-t16", 16, computes(2, 1);
-        "cs5us-x1-t8", 8, computes(5, 1);
-        "cs20us-x1-t4", 4, computes(20, 1);
-        "cs20us-x1-t64", 64, computes(20, 1);
-        "cs50us-x1-t8", 8, computes(50, 1);
-        "cs200us-x1-t4", 4, computes(200, 1);
-        "cs2us-x4-t4", 4, computes(2, 4);
-        "cs2us-x4-t64", 64, computes(2, 4);
-        "cs5us-x4-t2", 2, computes(5, 4);
-        "cs5us-x4-t8", 8, computes(5, 4);
-        "cs5us-x4-t16", 16, computes(5, 4);
-        "cs20us-x4-t8", 8, computes(20, 4);
-        "cs20us-x4-t32", 32, computes(20, 4);
-        "cs50us-x4-t4", 4, computes(50, 4);
-        "cs50us-x4-t8", 8, computes(50, 4);
-        "cs200us-x4-t8", 8, computes(200, 4);
-        "io100us-t8", 8, sleeps(100, 0);
-        "io1ms-t32", 32, sleeps(1_000, 0);
-        "read80-io100us-t16", 16, sleeps(100, 80);
-    }
-    Work {
-        "map-w10-t2", 2, map(10);
-        "map-w10-t16", 16, map(10);
-        "rwmap-w1-t16", 16, rw_map(1);
-        "rwmap-w10-t2", 2, rw_map(10);
-        "rwmap-w10-t16", 16, rw_map(10);
-        "rwmap-w50-t16", 16, rw_map(50);
-        "lru-t2", 2, Workload::Lru(LruParams {});
-        "lru-t8", 8, Workload::Lru(LruParams {});
-        "shards16-t16", 16, shards(16);
-        "shards1000-t16", 16, shards(1_000);
-        "churn-t4", 4, Workload::Churn(ChurnParams::USUAL);
-        "timed-t8", 8, Workload::Attempts(AttemptsParams::USUAL);
-        "cs1-t1000", 1_000, Workload::counter(1, 0);
-    }
-}
+/// A kind, and the names, threads and workloads of its cells.
+type OfKind = (CellKind, &'static [(&'static str, usize, Workload)]);
+
+/// Of each kind: the name, the number of threads, what they do.
+const REAL_USE: &[OfKind] = &[
+    (
+        CellKind::Queue,
+        &[
+            ("q1/1/1-one", 2, queue(1, 1, Notify::One)),
+            ("q1/1/100-one", 2, queue(1, 100, Notify::One)),
+            ("q1/1/1000-one", 2, queue(1, 1_000, Notify::One)),
+            ("q2/2/10-one", 4, queue(2, 10, Notify::One)),
+            ("q4/4/10-all", 8, queue(4, 10, Notify::All)),
+            ("q10/1/1-all", 11, queue(10, 1, Notify::All)),
+            ("q1/10/1-all", 11, queue(1, 1, Notify::All)),
+            ("q1/20/10-one", 21, queue(1, 10, Notify::One)),
+            ("q20/1/10-one", 21, queue(20, 10, Notify::One)),
+            ("q10/10/1-one", 20, queue(10, 1, Notify::One)),
+            ("q10/10/1-all", 20, queue(10, 1, Notify::All)),
+            ("q10/10/100-one", 20, queue(10, 100, Notify::One)),
+            ("q10/10/100-all", 20, queue(10, 100, Notify::All)),
+            ("q20/20/1-one", 40, queue(20, 1, Notify::One)),
+            ("q20/20/10-all", 40, queue(20, 10, Notify::All)),
+            ("q20/20/1000-one", 40, queue(20, 1_000, Notify::One)),
+            ("q1/1/1-one-timed", 2, timed(1, 1, Notify::One)),
+            ("q10/10/10-one-timed", 20, timed(10, 10, Notify::One)),
+            ("q10/10/1-all-timed", 20, timed(10, 1, Notify::All)),
+            ("pool-t4", 5, POOL),
+            ("pool-t16", 17, POOL),
+            ("pingpong", 2, Workload::PingPong(PingPongParams {})),
+        ],
+    ),
+    (
+        CellKind::Blocking,
+        &[
+            ("cs2us-x1-t2", 2, computes(2, 1)),
+            ("cs2us-x1-t16", 16, computes(2, 1)),
+            ("cs5us-x1-t8", 8, computes(5, 1)),
+            ("cs20us-x1-t4", 4, computes(20, 1)),
+            ("cs20us-x1-t64", 64, computes(20, 1)),
+            ("cs50us-x1-t8", 8, computes(50, 1)),
+            ("cs200us-x1-t4", 4, computes(200, 1)),
+            ("cs2us-x4-t4", 4, computes(2, 4)),
+            ("cs2us-x4-t64", 64, computes(2, 4)),
+            ("cs5us-x4-t2", 2, computes(5, 4)),
+            ("cs5us-x4-t8", 8, computes(5, 4)),
+            ("cs5us-x4-t16", 16, computes(5, 4)),
+            ("cs20us-x4-t8", 8, computes(20, 4)),
+            ("cs20us-x4-t32", 32, computes(20, 4)),
+            ("cs50us-x4-t4", 4, computes(50, 4)),
+            ("cs50us-x4-t8", 8, computes(50, 4)),
+            ("cs200us-x4-t8", 8, computes(200, 4)),
+            ("io100us-t8", 8, sleeps(100, 0)),
+            ("io1ms-t32", 32, sleeps(1_000, 0)),
+            ("read80-io100us-t16", 16, sleeps(100, 80)),
+        ],
+    ),
+    (
+        CellKind::Work,
+        &[
+            ("map-w10-t2", 2, map(10)),
+            ("map-w10-t16", 16, map(10)),
+            ("rwmap-w1-t16", 16, rw_map(1)),
+            ("rwmap-w10-t2", 2, rw_map(10)),
+            ("rwmap-w10-t16", 16, rw_map(10)),
+            ("rwmap-w50-t16", 16, rw_map(50)),
+            ("lru-t2", 2, Workload::Lru(LruParams {})),
+            ("lru-t8", 8, Workload::Lru(LruParams {})),
+            ("shards16-t16", 16, shards(16)),
+            ("shards1000-t16", 16, shards(1_000)),
+            ("churn-t4", 4, Workload::Churn(ChurnParams::USUAL)),
+            ("timed-t8", 8, Workload::Attempts(AttemptsParams::USUAL)),
+            ("cs1-t1000", 1_000, Workload::counter(1, 0)),
+        ],
+    ),
+];
 
 #[cfg(test)]
 mod tests {
@@ -240,18 +230,19 @@ mod tests {
 
     #[test]
     fn a_name_says_what_programs_do_in_the_cell() {
-        for cell in REAL_USE {
+        for cell in real_use() {
             let busy = if cell.has_neighbours { "+busy" } else { "" };
-            assert_eq!(cell.name, format!("{}{busy}", name(cell)));
+            assert_eq!(cell.name, format!("{}{busy}", name(&cell)));
         }
     }
 
     #[test]
     fn every_cell_is_there_alone_and_with_neighbours_and_once() {
-        let alone: Vec<_> = REAL_USE.iter().filter(|cell| !cell.has_neighbours).collect();
-        assert_eq!(alone.len() * 2, REAL_USE.len());
+        let all: Vec<_> = real_use().collect();
+        let alone: Vec<_> = all.iter().filter(|cell| !cell.has_neighbours).collect();
+        assert_eq!(alone.len() * 2, all.len());
         for cell in alone {
-            let twins = REAL_USE.iter().filter(|twin| twin.name == format!("{}+busy", cell.name));
+            let twins = all.iter().filter(|twin| twin.name == format!("{}+busy", cell.name));
             let has_twin = |twin: &CompareCell| {
                 (twin.workload, twin.threads, twin.kind) == (cell.workload, cell.threads, cell.kind)
             };

@@ -1,15 +1,24 @@
 //! The results of a comparison, in each format.
 
 mod document;
-mod figures;
-mod real_use;
-mod rw_section;
+mod tables;
 mod text;
 
 pub use document::CompareDocument;
 
-use document::{CellResult, LockResult};
-use lockwright_sheets::{Grid, Report, optional, to_json};
+use document::CellResult;
+use lockwright_measure::workload::Workload;
+use lockwright_sheets::{Grid, Report, to_json};
+use serde_json::json;
+
+/// The columns as CSV: of a cell, of a lock `it` in it, and of the cell again if that lock is the one of `ours`.
+const COLUMNS: &str = "on machine cell=cell/name kind=cell/kind readers=counter/read_percent cs_load=counter/cs_load \
+    think_load=counter/think_load threads=cell/threads lock ops_per_s=it/ops_per_s pair_ns=it/pair_ns cpu_s=it/cpu_s \
+    cpu_ns_per_op=it/cpu_ns_per_op voluntary_switches_per_op=it/voluntary_switches_per_op \
+    involuntary_switches_per_op=it/involuntary_switches_per_op condvar_waits_per_op=it/condvar_waits_per_op \
+    futile_wakeups_per_op=it/futile_wakeups_per_op bound_ops_per_s=cell/bound_ops_per_s min_max=it/min_max \
+    wait_p999_ns=it/wait_p999_ns wait_max_ns=it/wait_max_ns best_peer=ours/best_peer ratio=ours/ratio \
+    ratio_low=ours/ratio_ci95/0 ratio_high=ours/ratio_ci95/1";
 
 impl CompareDocument {
     /// The newest cell in a sentence.
@@ -27,58 +36,22 @@ impl Report for CompareDocument {
     }
     /// A row for each lock in each cell.
     fn grid(&self) -> Grid {
-        let row = |cell| move |(&name, lock)| CsvRow { cell, name, lock };
-        let rows = self.cells.iter().flat_map(|cell| cell.locks.iter().map(row(cell)));
-        Grid::of(
-            rows,
-            &[
-                ("on", &|_| self.on.kind().into()),
-                ("machine", &|_| self.on.machine().into()),
-                ("cell", &|it| it.cell.name.into()),
-                ("kind", &|it| it.cell.kind.name().into()),
-                ("readers", &|it| optional(it.cell.counter().map(|[readers, ..]| readers))),
-                ("cs_load", &|it| optional(it.cell.counter().map(|[_, cs_load, _]| cs_load))),
-                ("think_load", &|it| optional(it.cell.counter().map(|[.., think]| think))),
-                ("threads", &|it| it.cell.threads.to_string()),
-                ("lock", &|it| it.name.into()),
-                ("ops_per_s", &|it| it.lock.ops_per_s.to_string()),
-                ("pair_ns", &|it| optional(it.lock.pair_ns)),
-                ("cpu_s", &|it| optional(it.lock.cpu_s)),
-                ("cpu_ns_per_op", &|it| optional(it.lock.cpu_ns_per_op)),
-                ("voluntary_switches_per_op", &|it| optional(it.lock.voluntary_switches_per_op)),
-                ("involuntary_switches_per_op", &|it| {
-                    optional(it.lock.involuntary_switches_per_op)
-                }),
-                ("condvar_waits_per_op", &|it| optional(it.lock.condvar_waits_per_op)),
-                ("futile_wakeups_per_op", &|it| optional(it.lock.futile_wakeups_per_op)),
-                ("bound_ops_per_s", &|it| optional(it.cell.bound_ops_per_s)),
-                ("min_max", &|it| optional(it.lock.min_max)),
-                ("wait_p999_ns", &|it| optional(it.lock.wait_p999_ns)),
-                ("wait_max_ns", &|it| optional(it.lock.wait_max_ns)),
-                ("best_peer", &|it| optional(it.ours().and_then(|cell| cell.best_peer))),
-                ("ratio", &|it| optional(it.ours().and_then(|cell| cell.ratio))),
-                ("ratio_low", &|it| optional(it.ours().and_then(|cell| Some(cell.ratio_ci95?[0])))),
-                ("ratio_high", &|it| {
-                    optional(it.ours().and_then(|cell| Some(cell.ratio_ci95?[1])))
-                }),
-            ],
-        )
+        let (on, machine) = (self.on.kind(), self.on.machine());
+        let rows = |result: &CellResult| {
+            let mut cell = json!(result);
+            let locks = cell["locks"].take();
+            // Readers and pauses, if the cell has any.
+            let workload = result.cell.workload;
+            let counter = matches!(workload, Workload::Counter(_)).then_some(workload);
+            let row = |name: &&str| {
+                let (it, ours) = (&locks[name], (*name == result.ours).then_some(&cell));
+                json!({ "on": on, "machine": machine, "cell": cell, "counter": counter, "lock": name, "it": it, "ours": ours })
+            };
+            result.locks.keys().map(row).collect::<Vec<_>>()
+        };
+        Grid::of_json(self.cells.iter().flat_map(rows), COLUMNS)
     }
     fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-}
-
-/// A lock in a cell.
-struct CsvRow<'a> {
-    cell: &'a CellResult,
-    name: &'static str,
-    lock: &'a LockResult,
-}
-
-impl<'a> CsvRow<'a> {
-    /// The cell, if the lock is the one of ours that is compared in it.
-    fn ours(&self) -> Option<&'a CellResult> {
-        (self.name == self.cell.ours).then_some(self.cell)
     }
 }

@@ -3,9 +3,8 @@
 
 use super::cells::{CellKind, CompareCell};
 use super::locks::OURS_MIXED;
-use super::overall::geometric_mean;
-use super::score::{Contest, Estimate};
-use lockwright_measure::stats::{Bootstrap, median};
+use super::overall::Overall;
+use super::score::{Compared, Contest};
 use lockwright_measure::workload::Workload;
 use lockwright_measure::workload::sections::SectionsParams;
 use serde::Serialize;
@@ -26,14 +25,9 @@ pub struct RwSection {
 pub struct RwCell {
     /// The cell.
     pub name: &'static str,
-    /// The best reader-writer lock of others.
-    pub best_peer: &'static str,
-    /// Throughput in terms of the best peer.
-    pub ratio: f64,
-    /// Low and high of its 95 % interval.
-    pub ratio_ci95: [f64; 2],
-    /// CPU time for an operation in terms of the best peer, if it is known.
-    pub cpu_per_op_ratio: Option<f64>,
+    /// The lock next to the best reader-writer lock of others.
+    #[serde(flatten)]
+    pub compared: Compared,
 }
 
 /// Cells that are alike.
@@ -41,16 +35,9 @@ pub struct RwCell {
 pub struct RwGroup {
     /// Which.
     pub what: &'static str,
-    /// How many.
-    pub cells: usize,
-    /// The geometric mean of the ratios.
-    pub geometric_mean: f64,
-    /// Low and high of its 95 % interval.
-    pub geometric_mean_ci95: [f64; 2],
-    /// The least ratio.
-    pub worst: f64,
-    /// The cell that has it.
-    pub worst_cell: &'static str,
+    /// All of them together.
+    #[serde(flatten)]
+    pub all: Overall,
     /// Cells whose interval is below 0.95, all of it.
     pub below_0_95: usize,
     /// The same below 0.9.
@@ -73,60 +60,30 @@ fn writers_sleep(cell: &CompareCell) -> bool {
 impl RwSection {
     /// Of these cells; `None` if the lock was compared in none of them.
     pub fn of(contests: &[Contest], seed: u64) -> Option<Self> {
-        let is_meant = |contest: &&Contest| {
-            matches!(contest.cell.kind(), CellKind::Rw | CellKind::Sleep)
-                && !contest.ratios_of(OURS_MIXED).is_empty()
-        };
-        let meant: Vec<&Contest> = contests.iter().filter(is_meant).collect();
-        let cells = meant.iter().filter_map(|contest| RwCell::of(contest, seed)).collect();
+        let cells = contests.iter().filter_map(|contest| {
+            let is_meant = matches!(contest.cell.kind(), CellKind::Rw | CellKind::Sleep);
+            let scores = contest.scores_of(OURS_MIXED).filter(|_| is_meant)?;
+            let compared = scores.compared(seed);
+            compared.ratio.map(|_| (contest, RwCell { name: contest.cell.name, compared }))
+        });
+        let (meant, cells): (Vec<&Contest>, Vec<RwCell>) = cells.unzip();
         let groups = GROUPS.iter().filter_map(|&(what, kind, both, busy)| {
             let has = |cell: &CompareCell| {
                 (cell.kind(), writers_sleep(cell), cell.has_neighbours) == (kind, both, busy)
             };
-            let of_group = meant.iter().copied().filter(|contest| has(&contest.cell));
-            RwGroup::of(what, &of_group.collect::<Vec<_>>(), seed)
+            let own = meant.iter().zip(&cells).filter(|(contest, _)| has(&contest.cell));
+            let highs = own.clone().filter_map(|(_, cell)| Some(cell.compared.ratio_ci95?[1]));
+            let below = |limit: f64| highs.clone().filter(|&high| high < limit).count();
+            let contests = own.clone().map(|(contest, _)| *contest);
+            Some(RwGroup {
+                what,
+                all: Overall::of(contests, |contest| contest.scores_of(OURS_MIXED), seed)?,
+                below_0_95: below(0.95),
+                below_0_9: below(0.9),
+            })
         });
         let groups = groups.collect();
-        (!meant.is_empty()).then_some(Self { lock: OURS_MIXED, cells, groups })
-    }
-}
-
-impl RwCell {
-    fn of(contest: &Contest, seed: u64) -> Option<Self> {
-        let (ours, best) = contest.our(OURS_MIXED).zip(contest.best_peer())?;
-        let ratio = Estimate::of(&ours.ratios_to(best), seed)?;
-        let cpu = Estimate::of(&ours.cpu_per_op_ratios_to(best), seed);
-        Some(Self {
-            name: contest.cell.name,
-            best_peer: best.name,
-            ratio: ratio.value,
-            ratio_ci95: ratio.ci95,
-            cpu_per_op_ratio: cpu.map(|it| it.value),
-        })
-    }
-}
-
-impl RwGroup {
-    fn of(what: &'static str, contests: &[&Contest], seed: u64) -> Option<Self> {
-        let ratios: Vec<Vec<f64>> =
-            contests.iter().map(|contest| contest.ratios_of(OURS_MIXED)).collect();
-        let highs: Vec<f64> =
-            ratios.iter().filter_map(|ratios| Some(Estimate::of(ratios, seed)?.ci95[1])).collect();
-        let below = |limit: f64| highs.iter().filter(|&&high| high < limit).count();
-        let medians = contests.iter().zip(&ratios).map(|(it, all)| (median(all), it.cell.name));
-        let (worst, worst_cell) = medians.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        Some(Self {
-            what,
-            cells: ratios.len(),
-            geometric_mean: geometric_mean(ratios.iter().map(|ratios| median(ratios))),
-            geometric_mean_ci95: Bootstrap::new(seed).interval(|draw| {
-                geometric_mean(ratios.iter().map(|ratios| median(&draw.resampled(ratios))))
-            }),
-            worst,
-            worst_cell,
-            below_0_95: below(0.95),
-            below_0_9: below(0.9),
-        })
+        (!cells.is_empty()).then_some(Self { lock: OURS_MIXED, cells, groups })
     }
 }
 
@@ -151,9 +108,9 @@ mod tests {
         ];
         let section = RwSection::of(&cells, 1).expect("three cells have readers");
         let [group] = &section.groups[..] else { panic!("one group: {section:?}") };
-        assert_eq!((group.cells, group.below_0_95, group.below_0_9), (3, 2, 1));
-        assert_eq!((group.worst, group.worst_cell), (0.8, "r99-cs1-t2"));
-        assert_eq!(section.cells[1].ratio_ci95, [0.94; 2]);
+        assert_eq!((group.all.cells, group.below_0_95, group.below_0_9), (3, 2, 1));
+        assert_eq!((group.all.worst, group.all.worst_cell), (0.8, "r99-cs1-t2"));
+        assert_eq!(section.cells[1].compared.ratio_ci95, Some([0.94; 2]));
         assert!(RwSection::of(&cells[3..], 1).is_none());
     }
 }

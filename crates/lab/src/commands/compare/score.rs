@@ -7,7 +7,6 @@
 
 use super::cells::CompareCell;
 use super::locks::Versions;
-use super::overall::geometric_mean;
 use lockwright_measure::record::TrialRecord;
 use lockwright_measure::stats::{Bootstrap, Histogram, median};
 use serde::Serialize;
@@ -65,19 +64,9 @@ pub struct ContestEntry {
     pub min_max: Vec<f64>,
 }
 
-/// Which repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// The first, the third, ...: to choose.
-    Odd,
-    /// The second, the fourth, ...: to score.
-    Even,
-}
-
-impl Half {
-    fn has(self, index: usize) -> bool {
-        index.is_multiple_of(2) == (self == Self::Odd)
-    }
+/// True if a repetition is the first, the third, ...: those are there to choose, and the others to score.
+fn is_odd(index: usize) -> bool {
+    index.is_multiple_of(2)
 }
 
 impl ContestEntry {
@@ -105,52 +94,77 @@ impl ContestEntry {
         let is_known = self.runs.iter().flatten().all(has_usage);
         self.median(get).filter(|_| is_known)
     }
-    /// The median rate of one half; `None` if it has no repetition.
-    fn rate_in(&self, half: Half) -> Option<f64> {
-        let runs = self.runs.iter().enumerate().filter(|&(index, _)| half.has(index));
-        let rates: Vec<f64> =
-            runs.filter_map(|(_, run)| run.as_ref().map(|run| run.ops_per_s)).collect();
+    /// The median rate of the odd repetitions; `None` if there are none.
+    fn odd_rate(&self) -> Option<f64> {
+        let runs = self.runs.iter().enumerate().filter(|&(index, _)| is_odd(index));
+        let rates: Vec<f64> = runs.filter_map(|(_, run)| Some(run.as_ref()?.ops_per_s)).collect();
         (!rates.is_empty()).then(|| median(&rates))
     }
-    /// What `get` makes of the even repetitions that this one and `other` have.
-    fn scored<T>(&self, other: &Self, get: impl Fn(&TrialRecord, &TrialRecord) -> T) -> Vec<T> {
-        let pairs = self.runs.iter().zip(&other.runs).enumerate();
-        let even = pairs.filter(|&(index, _)| Half::Even.has(index));
-        even.filter_map(|(_, (mine, theirs))| Some(get(mine.as_ref()?, theirs.as_ref()?))).collect()
-    }
-    /// This in terms of `other` in the even repetitions, one number for each; above 1 is better for this.
-    pub fn ratios_to(&self, other: &Self) -> Vec<f64> {
-        self.scored(other, |mine, theirs| mine.ops_per_s / theirs.ops_per_s)
-    }
-    /// The CPU time of this in terms of that of `other` in the same time; below 1 is better for this.
-    pub fn cpu_ratios_to(&self, other: &Self) -> Vec<f64> {
+    /// This in terms of `best` in the even repetitions that both have.
+    pub fn against<'a>(&self, best: &'a Self) -> Scores<'a> {
         // A thread that slept all the time has used no measurable time.
         const LEAST_CPUS: f64 = 1e-6;
-        self.usage_ratios_to(other, |mine, theirs| cpus(mine) / cpus(theirs).max(LEAST_CPUS))
-    }
-    /// The CPU time of this for an operation in terms of that of `other`; below 1 is better for this. Repetitions in
-    /// which one of them got nowhere, or used no measurable time, are left out.
-    pub fn cpu_per_op_ratios_to(&self, other: &Self) -> Vec<f64> {
-        let ratio =
-            |mine: &TrialRecord, theirs: &TrialRecord| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs);
-        let ratios = self.usage_ratios_to(other, ratio);
-        ratios.into_iter().filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect()
-    }
-    /// As [`scored`](Self::scored), of something about the use of the CPUs, where that is known.
-    fn usage_ratios_to(
-        &self,
-        other: &Self,
-        get: impl Fn(&TrialRecord, &TrialRecord) -> f64,
-    ) -> Vec<f64> {
-        let known = |mine: &TrialRecord, theirs: &TrialRecord| {
-            (has_usage(mine) && has_usage(theirs)).then(|| get(mine, theirs))
-        };
-        self.scored(other, known).into_iter().flatten().collect()
+        let pairs =
+            self.runs.iter().zip(&best.runs).enumerate().filter(|&(index, _)| !is_odd(index));
+        let even: Vec<(&TrialRecord, &TrialRecord)> =
+            pairs.filter_map(|(_, (mine, theirs))| mine.as_ref().zip(theirs.as_ref())).collect();
+        let known = even.iter().filter(|(mine, theirs)| has_usage(mine) && has_usage(theirs));
+        let cpu_per_op =
+            known.clone().map(|(mine, theirs)| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs));
+        Scores {
+            cell: "",
+            best,
+            ratios: even.iter().map(|(mine, theirs)| mine.ops_per_s / theirs.ops_per_s).collect(),
+            cpu: known.map(|(mine, theirs)| cpus(mine) / cpus(theirs).max(LEAST_CPUS)).collect(),
+            cpu_per_op: cpu_per_op.filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect(),
+        }
     }
 }
 
+/// A lock in terms of the best peer in the even repetitions of a cell, one number for each.
+#[derive(Clone, Debug)]
+pub struct Scores<'a> {
+    /// The cell.
+    pub cell: &'static str,
+    /// The best peer.
+    pub best: &'a ContestEntry,
+    /// Operations; above 1 is better for the lock.
+    pub ratios: Vec<f64>,
+    /// CPU time in the same time; below 1 is better for the lock.
+    pub cpu: Vec<f64>,
+    /// CPU time for an operation; below 1 is better for the lock. Repetitions in which one of them got nowhere, or used
+    /// no measurable time, are left out.
+    pub cpu_per_op: Vec<f64>,
+}
+
+impl Scores<'_> {
+    /// What documents say about it.
+    pub fn compared(&self, seed: u64) -> Compared {
+        let ratio = Estimate::of(&self.ratios, seed);
+        Compared {
+            best_peer: Some(self.best.name),
+            ratio: ratio.map(|ratio| ratio.value),
+            ratio_ci95: ratio.map(|ratio| ratio.ci95),
+            cpu_per_op_ratio: Estimate::of(&self.cpu_per_op, seed).map(|it| it.value),
+        }
+    }
+}
+
+/// A lock of ours next to the best peer in a cell.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Compared {
+    /// The best peer.
+    pub best_peer: Option<&'static str>,
+    /// Throughput in terms of the best peer's; above 1 is better for ours.
+    pub ratio: Option<f64>,
+    /// Low and high of its 95 % interval.
+    pub ratio_ci95: Option<[f64; 2]>,
+    /// CPU time for an operation in terms of the best peer's, if it is known.
+    pub cpu_per_op_ratio: Option<f64>,
+}
+
 /// A median and its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The median.
     pub value: f64,
@@ -166,6 +180,22 @@ impl Estimate {
             ci95: Bootstrap::new(seed).interval(|draw| median(&draw.resampled(values))),
         })
     }
+    /// The geometric mean of the medians of several cells; `None` if there are none.
+    pub fn together(cells: &[&Vec<f64>], seed: u64) -> Option<Self> {
+        (!cells.is_empty()).then(|| Self {
+            value: geometric_mean(cells.iter().map(|values| median(values))),
+            ci95: Bootstrap::new(seed).interval(|draw| {
+                geometric_mean(cells.iter().map(|values| median(&draw.resampled(values))))
+            }),
+        })
+    }
+}
+
+/// Of numbers above zero.
+fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) =
+        values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
+    f64::exp(sum / count)
 }
 
 /// A cell that was run.
@@ -192,38 +222,34 @@ impl Contest {
         let ours = first.map_or("", |entry| entry.name);
         Self { cell, entries, foreign_load_percent: None, failure: None, cpus: 1, ours }
     }
+    /// Those that take part as `role`.
+    pub fn all(&self, role: Role) -> impl Iterator<Item = &ContestEntry> + Clone {
+        self.entries.iter().filter(move |entry| entry.role == role)
+    }
     /// The one of ours that is compared.
     pub fn ours(&self) -> Option<&ContestEntry> {
         self.our(self.ours)
     }
     /// The one of ours that has that name.
-    pub fn our(&self, name: &str) -> Option<&ContestEntry> {
-        self.entries.iter().find(|entry| entry.role == Role::Ours && entry.name == name)
+    fn our(&self, name: &str) -> Option<&ContestEntry> {
+        self.all(Role::Ours).find(|entry| entry.name == name)
     }
     /// True if anything was measured.
     pub fn has_runs(&self) -> bool {
         self.entries.iter().any(|entry| entry.runs.iter().any(Option::is_some))
     }
-    /// The one that takes part as `role`.
-    pub fn find(&self, role: Role) -> Option<&ContestEntry> {
-        self.entries.iter().find(|entry| entry.role == role)
-    }
-    /// The peer of that name.
-    pub fn peer(&self, name: &str) -> Option<&ContestEntry> {
-        self.entries.iter().find(|entry| entry.role == Role::Peer && entry.name == name)
-    }
     /// The peer with the highest rate in the odd repetitions.
     pub fn best_peer(&self) -> Option<&ContestEntry> {
-        best(self.entries.iter().filter(|entry| entry.role == Role::Peer))
+        best(self.all(Role::Peer))
     }
     /// The floor with the highest rate in the odd repetitions: which width that is differs between processors.
     pub fn floor(&self) -> Option<&ContestEntry> {
-        best(self.entries.iter().filter(|entry| entry.role == Role::Floor))
+        best(self.all(Role::Floor))
     }
     /// The better version of parking_lot in the odd repetitions.
     pub fn parking_lot(&self) -> Option<&ContestEntry> {
-        let versions = Versions::of_parking_lot(self.cell.has_readers());
-        best(versions.labels.iter().filter_map(|version| self.peer(version)))
+        let labels = Versions::of_parking_lot(self.cell.has_readers()).labels;
+        best(self.all(Role::Peer).filter(|peer| labels.contains(&peer.name)))
     }
     /// The most operations per second that the CPUs and the lock let through, if that is known.
     pub fn bound(&self) -> Option<f64> {
@@ -237,24 +263,19 @@ impl Contest {
         let reached = rate.zip(self.bound()).map(|(rate, bound)| rate / bound);
         !self.cell.has_neighbours && reached.is_some_and(|part| part >= AT_BOUND)
     }
-    /// CPU time of ours for an operation in terms of the best peer's, in the even repetitions.
-    pub fn cpu_per_op_ratios(&self) -> Vec<f64> {
-        let both = self.ours().zip(self.best_peer());
-        both.map_or_else(Vec::new, |(ours, best)| ours.cpu_per_op_ratios_to(best))
-    }
-    /// Ours in terms of the best peer in the even repetitions.
-    pub fn ratios(&self) -> Vec<f64> {
-        self.ratios_of(self.ours)
+    /// Ours in terms of the best peer.
+    pub fn scores(&self) -> Option<Scores<'_>> {
+        self.scores_of(self.ours)
     }
     /// The same of the one of ours that has that name.
-    pub fn ratios_of(&self, name: &str) -> Vec<f64> {
-        let both = self.our(name).zip(self.best_peer());
-        both.map_or_else(Vec::new, |(ours, best)| ours.ratios_to(best))
+    pub fn scores_of(&self, name: &str) -> Option<Scores<'_>> {
+        let scores = self.our(name)?.against(self.best_peer()?);
+        Some(Scores { cell: self.cell.name, ..scores })
     }
 }
 
 fn best<'a>(entries: impl Iterator<Item = &'a ContestEntry>) -> Option<&'a ContestEntry> {
-    let rated = entries.filter_map(|entry| Some((entry.rate_in(Half::Odd)?, entry)));
+    let rated = entries.filter_map(|entry| Some((entry.odd_rate()?, entry)));
     rated.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, entry)| entry)
 }
 
@@ -268,13 +289,13 @@ pub fn choose_ours(contests: &mut [Contest], like: usize) {
     };
     let alike = || contests.iter().filter(|contest| share(contest) == wanted);
     let mean = |name: &str| {
-        let rates = alike().map(|contest| contest.our(name)?.rate_in(Half::Odd));
+        let rates = alike().map(|contest| contest.our(name)?.odd_rate());
         // One that was not measured in all of them cannot be compared with the others.
         let rates: Option<Vec<f64>> = rates.collect();
         Some(geometric_mean(rates?.into_iter()))
     };
-    let names = contests[like].entries.iter().filter(|entry| entry.role == Role::Ours);
-    let means = names.filter_map(|entry| Some((mean(entry.name)?, entry.name)));
+    let means =
+        contests[like].all(Role::Ours).filter_map(|entry| Some((mean(entry.name)?, entry.name)));
     // The first of equals.
     let better = |a: (f64, &'static str), b: (f64, &'static str)| if b.0 > a.0 { b } else { a };
     if let Some((_, chosen)) = means.reduce(better) {
@@ -304,6 +325,10 @@ pub mod tests {
         Contest::new(*cell, entries.iter().enumerate().map(entry).collect())
     }
 
+    fn ratios(contest: &Contest) -> Vec<f64> {
+        contest.scores().map_or_else(Vec::new, |scores| scores.ratios)
+    }
+
     #[test]
     fn the_best_peer_is_chosen_on_odd_and_scored_on_even_repetitions() {
         let contest = contest(
@@ -316,21 +341,23 @@ pub mod tests {
             ],
         );
         assert_eq!(contest.best_peer().map(|best| best.name), Some("std"));
-        assert_eq!(contest.ratios(), [2.0, 1.2, 5.5]);
-        let ratio = Estimate::of(&contest.ratios(), 1).expect("there are ratios");
+        assert_eq!(ratios(&contest), [2.0, 1.2, 5.5]);
+        let ratio = Estimate::of(&ratios(&contest), 1).expect("there are ratios");
         assert_eq!((ratio.value, ratio.ci95), (2.0, [1.2, 5.5]));
     }
 
     #[test]
     fn threads_that_have_a_simulated_cpu_each_have_no_cpu_time() {
         let mut contest = contest("cs1-t8", &[("mutex", &[1.0; 2]), ("futex3", &[1.0; 2])]);
-        let ratios = |contest: &Contest| contest.entries[0].cpu_ratios_to(&contest.entries[1]);
-        assert_eq!((ratios(&contest).len(), contest.cpu_per_op_ratios().len()), (1, 1));
+        let cpu = |contest: &Contest| {
+            contest.scores().map(|scores| (scores.cpu.len(), scores.cpu_per_op.len()))
+        };
+        assert_eq!(cpu(&contest), Some((1, 1)));
         let runs = contest.entries.iter_mut().flat_map(|entry| entry.runs.iter_mut().flatten());
         runs.for_each(|run| run.digest = Some("simulated".into()));
-        assert!(ratios(&contest).is_empty() && contest.cpu_per_op_ratios().is_empty());
+        assert_eq!(cpu(&contest), Some((0, 0)));
         assert_eq!(contest.entries[0].median_usage(cpus), None);
-        assert_eq!(contest.ratios(), [1.0]);
+        assert_eq!(ratios(&contest), [1.0]);
     }
 
     #[test]
@@ -338,9 +365,9 @@ pub mod tests {
         let mut contest =
             contest("cs1-t8", &[("mutex", &[1.0, 2.0, 1.0, 4.0]), ("std", &[1.0; 4])]);
         contest.entries[1].runs[1] = None;
-        assert_eq!(contest.ratios(), [4.0]);
+        assert_eq!(ratios(&contest), [4.0]);
         contest.entries[1].runs = vec![None; 4];
-        assert!(contest.best_peer().is_none() && contest.ratios().is_empty());
+        assert!(contest.best_peer().is_none() && ratios(&contest).is_empty());
     }
 
     #[test]
@@ -356,7 +383,7 @@ pub mod tests {
         );
         let better = contest.parking_lot().expect("there are two");
         let ours = contest.ours().expect("it is there");
-        assert_eq!((better.name, ours.ratios_to(better)), ("parking_lot-0.13", vec![6.0]));
+        assert_eq!((better.name, ours.against(better).ratios), ("parking_lot-0.13", vec![6.0]));
     }
 
     #[test]
@@ -375,7 +402,7 @@ pub mod tests {
         floors.for_each(|entry| entry.role = Role::Floor);
         let (floor, ours) = (contest.floor().expect("there are three"), contest.ours());
         assert_eq!(
-            (floor.name, ours.expect("it is there").ratios_to(floor)),
+            (floor.name, ours.expect("it is there").against(floor).ratios),
             ("floor-16", vec![0.75])
         );
         assert_eq!(contest.best_peer().map(|best| best.name), Some("std"));
@@ -396,7 +423,7 @@ pub mod tests {
         (0..cells.len()).for_each(|at| choose_ours(&mut cells, at));
         let chosen = cells.each_ref().map(|cell| cell.ours().expect("it is there").name);
         assert_eq!(chosen, ["percpu", "percpu", "plain", "percpu"]);
-        assert_eq!((cells[0].ratios(), cells[1].ratios()), (vec![9.0; 2], vec![1.0; 2]));
+        assert_eq!((ratios(&cells[0]), ratios(&cells[1])), (vec![9.0; 2], vec![1.0; 2]));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The results of a comparison, in each format.
 
-use crate::commands::compare::cells::{CellGroup, CellKind, CompareCell};
+use crate::commands::compare::cells::{CellKind, CompareCell, GROUPS};
 use crate::commands::compare::effort::CompareEffort;
 use crate::commands::compare::locks::{Versions, label};
 use crate::commands::compare::overall::Overall;
 use crate::commands::compare::plan::{ComparePlan, Side};
 use crate::commands::compare::rw_section::RwSection;
 use crate::commands::compare::score::{
-    Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
+    Compared, Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
 use lockwright_measure::error::Error;
 use lockwright_measure::record::{CondvarWaits, EventCounts, TrialRecord};
@@ -43,14 +43,9 @@ pub struct CompareDocument {
     /// Repetitions of cells of real use.
     pub(super) real_use_runs: u32,
     pub(super) cells: Vec<CellResult>,
-    pub(super) exclusive: Option<Overall>,
-    pub(super) rw: Option<Overall>,
-    /// The cells of real use that have no neighbours, by kind.
-    pub(super) queue: Option<Overall>,
-    pub(super) blocking: Option<Overall>,
-    pub(super) work: Option<Overall>,
-    /// Those with neighbours, of every kind.
-    pub(super) busy: Option<Overall>,
+    /// All cells of a group together, by its key.
+    #[serde(flatten)]
+    pub(super) together: BTreeMap<&'static str, Option<Overall>>,
     /// Our lock for any mixture of readers and writers, also where another one of ours is better.
     pub(super) rwlock: Option<RwSection>,
     /// True if the peers are those that take part where nothing is said.
@@ -70,31 +65,22 @@ pub struct CompareDocument {
 /// A cell.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CellResult {
-    pub(super) name: &'static str,
-    pub(super) workload: Workload,
-    pub(super) kind: CellKind,
-    pub(super) threads: usize,
-    /// True if another thread computed on every CPU.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) has_neighbours: bool,
+    #[serde(flatten)]
+    pub(super) cell: CompareCell,
     /// How long a repetition was to be.
     secs: f64,
     pub(super) locks: BTreeMap<&'static str, LockResult>,
     /// The one of ours that is compared: with readers, the same in all cells of a reader share.
     pub(super) ours: &'static str,
-    pub(super) best_peer: Option<&'static str>,
     /// The better version of parking_lot.
     parking_lot: Option<&'static str>,
     /// The fastest floor, where floors were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) floor: Option<&'static str>,
-    /// Ours in terms of the best peer; above 1 is better for ours.
-    pub(super) ratio: Option<f64>,
-    pub(super) ratio_ci95: Option<[f64; 2]>,
+    #[serde(flatten)]
+    pub(super) compared: Compared,
     /// CPU time of ours in terms of the best peer's.
     cpu_ratio: Option<f64>,
-    /// The same for each operation.
-    pub(super) cpu_per_op_ratio: Option<f64>,
     /// The most operations per second that the CPUs and the lock let through, where that is known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bound_ops_per_s: Option<f64>,
@@ -193,7 +179,6 @@ fn median_of(entry: &ContestEntry, get: fn(CondvarWaits) -> f64) -> Option<f64> 
 
 impl CellResult {
     fn of(contest: &Contest, secs: f64, seed: u64) -> Self {
-        let kind = contest.cell.kind();
         let result = |entry: &ContestEntry| LockResult::of(entry, &contest.cell);
         let shown = contest.entries.iter().filter(|entry| entry.role != Role::SingleThread);
         let mut locks: BTreeMap<_, _> =
@@ -206,45 +191,23 @@ impl CellResult {
         if let Some(fastest) = floor.and_then(result) {
             locks.insert(FLOOR, fastest);
         }
-        let (ours, best) = (contest.ours(), contest.best_peer());
-        let ratio = Estimate::of(&contest.ratios(), seed);
-        let cpu_ratio = ours
-            .zip(best)
-            .filter(|_| kind != CellKind::Pair)
-            .and_then(|(ours, best)| Estimate::of(&ours.cpu_ratios_to(best), seed));
-        let single = contest.find(Role::SingleThread);
+        let scores = contest.scores();
+        let cpu = scores.as_ref().filter(|_| contest.cell.kind() != CellKind::Pair);
+        let single = contest.all(Role::SingleThread).next();
         Self {
-            name: contest.cell.name,
-            workload: contest.cell.workload,
-            kind,
-            threads: contest.cell.threads,
-            has_neighbours: contest.cell.has_neighbours,
+            cell: contest.cell,
             secs,
             locks,
-            ours: ours.map_or("", |ours| ours.name),
-            best_peer: best.map(|best| best.name),
+            ours: contest.ours().map_or("", |ours| ours.name),
             parking_lot: parking_lot.map(|better| better.name),
             floor: floor.map(|fastest| fastest.name),
-            ratio: ratio.map(|ratio| ratio.value),
-            ratio_ci95: ratio.map(|ratio| ratio.ci95),
-            cpu_ratio: cpu_ratio.map(|ratio| ratio.value),
-            cpu_per_op_ratio: Estimate::of(&contest.cpu_per_op_ratios(), seed).map(|it| it.value),
+            compared: scores.as_ref().map(|scores| scores.compared(seed)).unwrap_or_default(),
+            cpu_ratio: cpu.and_then(|scores| Some(Estimate::of(&scores.cpu, seed)?.value)),
             bound_ops_per_s: contest.bound(),
             at_bound: contest.is_at_bound(),
             single_thread_ops_per_s: single.and_then(|single| single.median(|run| run.ops_per_s)),
             foreign_load_percent: contest.foreign_load_percent,
             failure: contest.failure.clone(),
-        }
-    }
-    /// What there is to know of a lock in it.
-    pub fn lock(&self, name: &str) -> Option<&LockResult> {
-        self.locks.get(name)
-    }
-    /// Readers, and pauses in and between the critical sections, if the cell has any.
-    pub(super) fn counter(&self) -> Option<[u32; 3]> {
-        match self.workload {
-            Workload::Counter(it) => Some([it.read_percent, it.cs_load, it.think_load]),
-            _ => None,
         }
     }
 }
@@ -270,12 +233,7 @@ impl CompareDocument {
             rw_wait_runs: plan.wait_runs(CellKind::Rw),
             real_use_runs: plan.runs(CellKind::Queue),
             cells: Vec::new(),
-            exclusive: None,
-            rw: None,
-            queue: None,
-            blocking: None,
-            work: None,
-            busy: None,
+            together: GROUPS.iter().map(|group| (group.key, None)).collect(),
             rwlock: None,
             usual_peers: plan.has_usual_peers(),
             interrupted: false,
@@ -295,12 +253,10 @@ impl CompareDocument {
                 *cell = CellResult::of(contest, cell.secs, self.seed);
             }
         }
-        let overall = |group| Overall::of(&self.contests, group, self.seed);
-        self.exclusive = overall(CellGroup::Alone(CellKind::Exclusive));
-        self.rw = overall(CellGroup::Alone(CellKind::Rw));
-        [self.queue, self.blocking, self.work] =
-            CellKind::REAL_USE.map(|kind| overall(CellGroup::Alone(kind)));
-        self.busy = overall(CellGroup::Busy);
+        for group in GROUPS {
+            let own = self.contests.iter().filter(|contest| (group.has)(&contest.cell));
+            self.together.insert(group.key, Overall::of(own, Contest::scores, self.seed));
+        }
         self.rwlock = RwSection::of(&self.contests, self.seed);
     }
     /// An error that names the cell in which a lock failed, if one did.
@@ -308,7 +264,7 @@ impl CompareDocument {
         let failed = self
             .cells
             .iter()
-            .find_map(|cell| cell.failure.as_ref().map(|how| format!("{}: {how}", cell.name)));
+            .find_map(|result| Some(format!("{}: {}", result.cell.name, result.failure.as_ref()?)));
         failed.map_or(Ok(()), |sentence| Err(Error::Measurement(sentence)))
     }
 }
