@@ -48,36 +48,42 @@ pub enum CellKind {
     Sleep,
 }
 
-/// Cells that are taken together.
+/// Cells that are taken together: those of a kind without neighbours, or those of every kind with a busy neighbour on
+/// every CPU.
 pub struct CellGroup {
     /// In documents.
     pub key: &'static str,
     /// In sentences: what one is called, and what follows the noun.
     pub noun: [&'static str; 2],
-    /// True for those that are in it.
-    pub has: fn(&CompareCell) -> bool,
+    kind: Option<CellKind>,
 }
 
-/// Those of a kind, without neighbours; and those of every kind with a busy neighbour on every CPU.
+impl CellGroup {
+    const fn of(
+        key: &'static str,
+        noun: &'static str,
+        more: &'static str,
+        kind: Option<CellKind>,
+    ) -> Self {
+        Self { key, noun: [noun, more], kind }
+    }
+    /// True if `cell` is one of them.
+    pub fn has(&self, cell: &CompareCell) -> bool {
+        match self.kind {
+            Some(kind) => cell.kind == kind && !cell.has_neighbours,
+            None => cell.has_neighbours && cell.kind != CellKind::Sleep,
+        }
+    }
+}
+
+/// All of them.
 pub const GROUPS: [CellGroup; 6] = [
-    CellGroup {
-        key: "exclusive",
-        noun: ["exclusive cell", ""],
-        has: |it| it.is_alone(CellKind::Exclusive),
-    },
-    CellGroup { key: "rw", noun: ["cell", " with readers"], has: |it| it.is_alone(CellKind::Rw) },
-    CellGroup { key: "queue", noun: ["queue cell", ""], has: |it| it.is_alone(CellKind::Queue) },
-    CellGroup {
-        key: "blocking",
-        noun: ["blocking cell", ""],
-        has: |it| it.is_alone(CellKind::Blocking),
-    },
-    CellGroup { key: "work", noun: ["work cell", ""], has: |it| it.is_alone(CellKind::Work) },
-    CellGroup {
-        key: "busy",
-        noun: ["cell", " with a busy neighbour on every CPU"],
-        has: |it| it.has_neighbours && it.kind != CellKind::Sleep,
-    },
+    CellGroup::of("exclusive", "exclusive cell", "", Some(CellKind::Exclusive)),
+    CellGroup::of("rw", "cell", " with readers", Some(CellKind::Rw)),
+    CellGroup::of("queue", "queue cell", "", Some(CellKind::Queue)),
+    CellGroup::of("blocking", "blocking cell", "", Some(CellKind::Blocking)),
+    CellGroup::of("work", "work cell", "", Some(CellKind::Work)),
+    CellGroup::of("busy", "cell", " with a busy neighbour on every CPU", None),
 ];
 
 impl CellKind {
@@ -103,9 +109,6 @@ impl CellKind {
 }
 
 impl CompareCell {
-    fn is_alone(&self, kind: CellKind) -> bool {
-        self.kind == kind && !self.has_neighbours
-    }
     /// What is compared in it.
     pub fn kind(&self) -> CellKind {
         self.kind
@@ -298,7 +301,7 @@ mod tests {
                 None => names.iter().any(|name| is_match(name, cell.name)),
                 Some(kind) => {
                     let is_asked = |group: &&CellGroup| group.key == kind.trim_matches('"');
-                    GROUPS.iter().find(is_asked).is_some_and(|group| (group.has)(cell))
+                    GROUPS.iter().find(is_asked).is_some_and(|group| group.has(cell))
                 }
             };
             let count = MATRIX.iter().filter(is_meant).count().to_string();

@@ -82,7 +82,7 @@ mod tests {
         ];
         let of = |cells: &[Contest], key| {
             let group = GROUPS.iter().find(|group| group.key == key).expect("a known group");
-            let cells = cells.iter().filter(|contest| (group.has)(&contest.cell));
+            let cells = cells.iter().filter(|contest| group.has(&contest.cell));
             Overall::of(cells, Contest::scores, 1)
         };
         let overall = of(&cells, "exclusive").expect("two cells have a ratio");

@@ -11,6 +11,7 @@ use lockwright_measure::subject::{Asked, Subject};
 use lockwright_measure::trial::Purpose;
 use lockwright_measure::workload::Needs;
 use lockwright_sheets::plural;
+use std::collections::BTreeSet;
 
 /// No repetition should be shorter than this: rather there are fewer of them.
 const SHORTEST_S: f64 = 0.005;
@@ -149,20 +150,25 @@ impl ComparePlan {
             ),
         }))
     }
+    /// The locks that lack what a cell needs.
+    fn unable_in(&self, cell: CompareCell) -> impl Iterator<Item = Subject> {
+        let Side { ours, peers } = self.side(cell);
+        let all = ours.iter().copied().chain(peers.iter().map(|peer| peer.subject));
+        all.filter(move |&lock| !can(lock, cell))
+    }
     /// An error if the locks of a cell lack what it needs.
     fn lacks(&self, cell: CompareCell) -> Option<Error> {
         let side = self.side(cell);
-        let all = side.ours.iter().copied().chain(side.peers.iter().map(|peer| peer.subject));
-        let names: Vec<&str> = all.filter(|&lock| !can(lock, cell)).map(Subject::name).collect();
+        let names: Vec<_> = self.unable_in(cell).map(|lock| format!("`{}`", lock.name())).collect();
         let what = needed(cell.workload.needs()?);
         let option = match self.ours_in(cell).next() {
             None => format!("--ours, or name a lock that has one, such as `{OURS}`"),
             Some(_) => format!("--peer, or name one that has it, such as `{ABLE_PEER}`"),
         };
         (!names.is_empty() && !side.ours.is_empty() && !side.peers.is_empty()).then(|| {
+            let names = names.join(" or ");
             Error::usage(format!(
-                "these cells need {what}, which {} lacks: leave out {option}",
-                names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+                "these cells need {what}, which {names} lacks: leave out {option}"
             ))
         })
     }
@@ -235,28 +241,23 @@ impl ComparePlan {
         };
         self.asked_window_ns.or_else(usual)
     }
+    /// How long all of it takes, if that is the window of each turn.
+    fn lasts_s(&self, window_s: impl Fn(&Turn) -> f64) -> f64 {
+        let turn_s =
+            |turn: Turn| turn.count * (window_s(&turn) * (1.0 + WARM_UP) + around_s(turn.cell));
+        self.turns().map(turn_s).sum()
+    }
     /// How long all of it takes.
     pub fn estimate_s(&self) -> f64 {
-        let turn_s = |turn: Turn| {
-            let window_s = self.window_ns(turn.cell, turn.purpose) as f64 * 1e-9;
-            turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell))
-        };
-        self.turns().map(turn_s).sum()
+        self.lasts_s(|turn| self.window_ns(turn.cell, turn.purpose) as f64 * 1e-9)
     }
     /// The length of a repetition with few threads that would use up the time.
     fn base_window_s(&self) -> f64 {
-        let (mut fixed_s, mut windows) = (0.0, 0.0);
-        for turn in self.turns() {
-            let window_s = match self.fixed_window_ns(turn.cell, turn.purpose) {
-                Some(ns) => ns as f64 * 1e-9,
-                None => {
-                    windows += turn.count * f64::from(factor(turn.cell)) * (1.0 + WARM_UP);
-                    0.0
-                }
-            };
-            fixed_s += turn.count * (window_s * (1.0 + WARM_UP) + around_s(turn.cell));
-        }
-        (self.effort.budget_s() - fixed_s).max(1.0) / windows
+        let fixed = |turn: &Turn| self.fixed_window_ns(turn.cell, turn.purpose);
+        let fixed_s = self.lasts_s(|turn| fixed(turn).map_or(0.0, |ns| ns as f64 * 1e-9));
+        let free = self.turns().filter(|turn| fixed(turn).is_none());
+        let windows = free.map(|turn| turn.count * f64::from(factor(turn.cell)) * (1.0 + WARM_UP));
+        (self.effort.budget_s() - fixed_s).max(1.0) / windows.sum::<f64>()
     }
     /// True if the floors are measured next to a cell. They are no locks of the simulator.
     pub fn has_floors(&self, cell: CompareCell) -> bool {
@@ -283,24 +284,18 @@ impl ComparePlan {
     }
     /// In a sentence.
     pub fn described(&self) -> String {
-        let of = |is_of: &dyn Fn(&CompareCell) -> bool| {
-            let cells = self.cells.iter().copied().filter(|cell| is_of(cell));
+        use CellKind::{Blocking, Exclusive, Pair, Queue, Rw, Sleep, Work};
+        let parts: [&[CellKind]; 5] =
+            [&[Pair, Exclusive, Rw], &[Queue], &[Blocking], &[Work], &[Sleep]];
+        let parts = parts.iter().flat_map(|kinds| [(kinds, false), (kinds, true)]);
+        let parts = parts.filter_map(|(kinds, has_readers)| {
+            let cells =
+                self.cells.iter().copied().filter(|cell| {
+                    kinds.contains(&cell.kind()) && cell.has_readers() == has_readers
+                });
             self.described_part(&cells.collect::<Vec<_>>())
-        };
-        let mut parts = Vec::new();
-        for has_readers in [false, true] {
-            let is_of = |cell: &CompareCell| {
-                cell.has_readers() == has_readers && !cell.kind().is_real_use()
-            };
-            parts.extend(of(&is_of));
-        }
-        for kind in CellKind::REAL_USE.into_iter().chain([CellKind::Sleep]) {
-            for has_readers in [false, true] {
-                let is_of =
-                    |cell: &CompareCell| cell.kind() == kind && cell.has_readers() == has_readers;
-                parts.extend(of(&is_of));
-            }
-        }
+        });
+        let mut parts: Vec<String> = parts.collect();
         parts.extend(self.left_out());
         if self.leaves_out_neighbours {
             parts.push("cells with busy neighbours left out, because there are many locks".into());
@@ -312,26 +307,16 @@ impl ComparePlan {
         });
         parts.join("; ")
     }
-    /// Which locks lack what some cells need; nothing if none does.
-    fn left_out(&self) -> Option<String> {
-        let mut said: Vec<String> = Vec::new();
-        for needs in [Needs::Condvar, Needs::Deadline] {
+    /// Which locks lack what some cells need, a sentence for each need.
+    fn left_out(&self) -> impl Iterator<Item = String> {
+        [Needs::Condvar, Needs::Deadline].into_iter().filter_map(|needs| {
             let cells = self.cells.iter().filter(|cell| cell.workload.needs() == Some(needs));
-            let mut names: Vec<&str> = Vec::new();
-            for &cell in cells {
-                let side = self.side(cell);
-                let peers = side.peers.iter().map(|peer| peer.subject);
-                let all = side.ours.iter().copied().chain(peers);
-                names.extend(all.filter(|&lock| !can(lock, cell)).map(label));
-            }
-            names.sort_unstable();
-            names.dedup();
-            if !names.is_empty() {
-                let names = names.join(", ");
-                said.push(format!("{names} left out of cells that need {}", needed(needs)));
-            }
-        }
-        (!said.is_empty()).then(|| said.join("; "))
+            let names: BTreeSet<_> =
+                cells.flat_map(|&cell| self.unable_in(cell)).map(label).collect();
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            (!names.is_empty())
+                .then(|| format!("{names} left out of cells that need {}", needed(needs)))
+        })
     }
     /// The cells of one side; nothing if there are none.
     fn described_part(&self, cells: &[CompareCell]) -> Option<String> {
@@ -340,6 +325,10 @@ impl ComparePlan {
         let kind = cells.last()?.kind();
         let peers: Vec<&str> = side.peers.iter().map(|peer| label(peer.subject)).collect();
         let ours: Vec<&str> = side.ours.iter().map(|lock| lock.name()).collect();
+        let noun = match kind.is_real_use() {
+            true => format!("{} cell", kind.name()),
+            false => "cell".into(),
+        };
         let windows =
             cells.iter().map(|&cell| self.window_ns(cell, Purpose::Throughput) as f64 * 1e-9);
         let (shortest, longest) =
@@ -352,13 +341,7 @@ impl ComparePlan {
             "{} against {} in {}{}: {} of {seconds}, {} for waits",
             ours.join(" and "),
             peers.join(", "),
-            plural(
-                cells.len() as u64,
-                &match kind.is_real_use() {
-                    true => format!("{} cell", kind.name()),
-                    false => "cell".into(),
-                }
-            ),
+            plural(cells.len() as u64, &noun),
             if cells[0].has_readers() { " with readers" } else { "" },
             plural(self.runs(kind) as u64, "repetition"),
             self.wait_runs(kind),

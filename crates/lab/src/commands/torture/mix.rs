@@ -36,25 +36,58 @@ pub fn stress(
     window_ns: u64,
 ) -> Result<Stress, Error> {
     let shares_cpus = thread_counts.kind().is_some();
+    if let Some(sentence) = wrong(args, machine, shares_cpus) {
+        return Err(Error::usage(sentence));
+    }
     let long_hold_part = if shares_cpus { SHARED_LONG_HOLD_PART } else { LONG_HOLD_PART };
+    let usual_hold_ns = (window_ns / long_hold_part).min(LONG_HOLD_NS);
     let stutter = periodic("--stutter", args.stutter, window_ns)?;
+    let can_shuffle = !machine.is_simulated() && machine.cpus() > 1;
+    let shuffle = args.shuffle.filter(|_| can_shuffle);
+    let usual_shuffle_ns = if can_shuffle { window_ns / SHUFFLE_PART } else { 0 };
+    let every_ns = (window_ns / PREEMPTION_PART).max(1);
+    let preemption = Preemption { every_ns, for_ns: (every_ns / AWAY_PART).max(1) };
     Ok(Stress {
-        long_hold_ns: long_hold_ns(args.long_hold, window_ns / long_hold_part)?,
+        long_hold_ns: args.long_hold.unwrap_or(usual_hold_ns),
         stutter_ns: stutter.unwrap_or(window_ns / STUTTER_PART),
-        shuffle_ns: shuffle_ns(args.shuffle, machine, window_ns)?,
+        shuffle_ns: periodic("--shuffle", shuffle, window_ns)?.unwrap_or(usual_shuffle_ns),
         nested: args.nested.unwrap_or(NESTED),
-        preemption: preemption(args.faults, machine, shares_cpus, window_ns)?,
+        preemption: args.faults.then_some(preemption),
         // Decided for each lock.
         readers: 0,
     })
 }
 
-fn long_hold_ns(asked_ns: Option<u64>, usual_ns: u64) -> Result<u64, Error> {
-    match asked_ns {
-        None => Ok(usual_ns.min(LONG_HOLD_NS)),
-        Some(ns) if ns <= LONG_HOLD_MAX_NS => Ok(ns),
-        Some(_) => Err(Error::usage("--long-hold can be at most 10s: write 10s or less")),
-    }
+/// What is wrong with what was asked for, a sentence.
+fn wrong(args: &StressArgs, machine: &dyn LabMachine, shares_cpus: bool) -> Option<&'static str> {
+    let shuffles = args.shuffle.is_some_and(|secs| secs != 0.0);
+    let wrong = [
+        (
+            args.long_hold.is_some_and(|ns| ns > LONG_HOLD_MAX_NS),
+            "--long-hold can be at most 10s: write 10s or less",
+        ),
+        (
+            shuffles && machine.is_simulated(),
+            "--shuffle works on this computer only, because simulated threads are pinned or moved by their \
+             host: leave it out",
+        ),
+        (
+            shuffles && machine.cpus() == 1,
+            "--shuffle needs a second CPU to move threads to, and this process may use only one: \
+             leave it out",
+        ),
+        (
+            args.faults && shares_cpus,
+            "--faults is for simulated threads with a CPU each, because a scheduler preempts the others: \
+             leave it out",
+        ),
+        (
+            args.faults && !machine.is_simulated(),
+            "--faults is for simulated machines: add --on x5-4; on this computer, more --threads than CPUs \
+             are preempted by the system",
+        ),
+    ];
+    wrong.into_iter().find_map(|(is_wrong, sentence)| is_wrong.then_some(sentence))
 }
 
 /// Nanoseconds of something periodic; it must happen within the window.
@@ -71,52 +104,6 @@ fn periodic(flag: &str, asked_s: Option<f64>, window_ns: u64) -> Result<Option<u
         )));
     }
     Ok(Some((secs * 1e9).round() as u64))
-}
-
-fn shuffle_ns(
-    asked_s: Option<f64>,
-    machine: &dyn LabMachine,
-    window_ns: u64,
-) -> Result<u64, Error> {
-    let is_asked = asked_s.is_some_and(|secs| secs != 0.0);
-    match (machine.is_simulated(), machine.cpus()) {
-        (true, _) if is_asked => Err(Error::usage(
-            "--shuffle works on this computer only, because simulated threads are pinned or moved by their \
-             host: leave it out",
-        )),
-        (false, 1) if is_asked => Err(Error::usage(
-            "--shuffle needs a second CPU to move threads to, and this process may use only one: \
-             leave it out",
-        )),
-        (true, _) | (false, 1) => Ok(0),
-        (false, _) => {
-            let asked_ns = periodic("--shuffle", asked_s, window_ns)?;
-            Ok(asked_ns.unwrap_or(window_ns / SHUFFLE_PART))
-        }
-    }
-}
-
-fn preemption(
-    is_asked: bool,
-    machine: &dyn LabMachine,
-    shares_cpus: bool,
-    window_ns: u64,
-) -> Result<Option<Preemption>, Error> {
-    if is_asked && shares_cpus {
-        return Err(Error::usage(
-            "--faults is for simulated threads with a CPU each, because a scheduler preempts the others: \
-             leave it out",
-        ));
-    }
-    if is_asked && !machine.is_simulated() {
-        return Err(Error::usage(
-            "--faults is for simulated machines: add --on x5-4; on this computer, more --threads than CPUs \
-             are preempted by the system",
-        ));
-    }
-    let every_ns = (window_ns / PREEMPTION_PART).max(1);
-    let rule = Preemption { every_ns, for_ns: (every_ns / AWAY_PART).max(1) };
-    Ok(is_asked.then_some(rule))
 }
 
 #[cfg(test)]

@@ -254,7 +254,7 @@ impl CompareDocument {
             }
         }
         for group in GROUPS {
-            let own = self.contests.iter().filter(|contest| (group.has)(&contest.cell));
+            let own = self.contests.iter().filter(|contest| group.has(&contest.cell));
             self.together.insert(group.key, Overall::of(own, Contest::scores, self.seed));
         }
         self.rwlock = RwSection::of(&self.contests, self.seed);
