@@ -64,9 +64,10 @@ pub struct ContestEntry {
     pub min_max: Vec<f64>,
 }
 
-/// True if a repetition is the first, the third, ...: those are there to choose, and the others to score.
-fn is_odd(index: usize) -> bool {
-    index.is_multiple_of(2)
+/// The median; `None` if there are no values.
+fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| median(&values))
 }
 
 impl ContestEntry {
@@ -78,16 +79,15 @@ impl ContestEntry {
     pub fn add_timed(&mut self, timed: TrialRecord) {
         let (min, max) = timed.min_max_ops();
         self.min_max.push(min as f64 / max.max(1) as f64);
-        match (&mut self.waits, timed.waits) {
-            (Some(all), Some(waits)) => all.merge(&waits),
-            (all @ None, waits) => *all = waits,
-            (Some(_), None) => {}
-        }
+        timed.waits.iter().for_each(|waits| self.waits.get_or_insert_default().merge(waits));
     }
     /// The median of all repetitions; `None` if there are none.
     pub fn median(&self, get: fn(&TrialRecord) -> f64) -> Option<f64> {
-        let values: Vec<f64> = self.runs.iter().flatten().map(get).collect();
-        (!values.is_empty()).then(|| median(&values))
+        median_of(self.runs.iter().flatten().map(get))
+    }
+    /// The same of those that have it.
+    pub fn median_known(&self, get: fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
+        median_of(self.runs.iter().flatten().filter_map(get))
     }
     /// The same of something about the use of the CPUs; `None` if that is not known either.
     pub fn median_usage(&self, get: fn(&TrialRecord) -> f64) -> Option<f64> {
@@ -96,18 +96,15 @@ impl ContestEntry {
     }
     /// The median rate of the odd repetitions; `None` if there are none.
     fn odd_rate(&self) -> Option<f64> {
-        let runs = self.runs.iter().enumerate().filter(|&(index, _)| is_odd(index));
-        let rates: Vec<f64> = runs.filter_map(|(_, run)| Some(run.as_ref()?.ops_per_s)).collect();
-        (!rates.is_empty()).then(|| median(&rates))
+        median_of(self.runs.iter().step_by(2).flatten().map(|run| run.ops_per_s))
     }
     /// This in terms of `best` in the even repetitions that both have.
     pub fn against<'a>(&self, best: &'a Self) -> Scores<'a> {
         // A thread that slept all the time has used no measurable time.
         const LEAST_CPUS: f64 = 1e-6;
-        let pairs =
-            self.runs.iter().zip(&best.runs).enumerate().filter(|&(index, _)| !is_odd(index));
+        let even = self.runs.iter().zip(&best.runs).skip(1).step_by(2);
         let even: Vec<(&TrialRecord, &TrialRecord)> =
-            pairs.filter_map(|(_, (mine, theirs))| mine.as_ref().zip(theirs.as_ref())).collect();
+            even.filter_map(|(mine, theirs)| mine.as_ref().zip(theirs.as_ref())).collect();
         let known = even.iter().filter(|(mine, theirs)| has_usage(mine) && has_usage(theirs));
         let cpu_per_op =
             known.clone().map(|(mine, theirs)| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs));

@@ -5,11 +5,11 @@ use clap::{Args, ValueHint};
 use lockwright_measure::error::Error;
 use lockwright_measure::stats::{Bootstrap, median};
 use lockwright_sheets::{
-    Column, DocumentArgs, Grid, Outputs, Report, Sheet, digits, plural, rate, to_json, warned,
+    Column, DocumentArgs, Grid, Outputs, Report, SheetOf, digits, plural, rate, to_json, warned,
     wrapped,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -220,36 +220,24 @@ fn differences(before: &Value, after: &Value) -> Vec<String> {
 
 impl Report for DiffDocument {
     fn text(&self) -> String {
-        let row = |it: &Change| {
-            let [low, high] = it.ratio_ci95;
-            vec![
-                it.setting.clone(),
-                it.lock.clone(),
-                rate(it.before),
-                rate(it.after),
-                digits(it.ratio),
-                format!("[{}, {}]", digits(low), digits(high)),
-                it.verdict.word().into(),
-            ]
-        };
-        let means = format!(
-            "slower or faster: the whole interval is beyond {} % of 1",
-            self.tolerance_percent
-        );
-        let columns = vec![
-            Column::name("setting"),
-            Column::name("lock"),
-            Column::number("before"),
-            Column::number("after"),
-            Column::number("ratio").means("after divided by before; below 1 is slower"),
-            Column::number("95 %").means("confidence interval of the ratio"),
-            Column::name("verdict").means(means),
-        ];
-        let rows = self.results.iter().map(row).collect();
+        let mut table = SheetOf::new(&self.results);
+        table.key(Column::name("setting"), |it| it.setting.clone());
+        table.key(Column::name("lock"), |it| it.lock.clone());
+        table.number("before", "", |it| rate(it.before));
+        table.number("after", "", |it| rate(it.after));
+        let means = "after divided by before; below 1 is slower";
+        table.number("ratio", means, |it| digits(it.ratio));
+        table.number("95 %", "confidence interval of the ratio", |it| {
+            let [low, high] = it.ratio_ci95.map(digits);
+            format!("[{low}, {high}]")
+        });
+        let beyond = self.tolerance_percent;
+        let means = format!("slower or faster: the whole interval is beyond {beyond} % of 1");
+        table.add(Column::name("verdict").means(means), |it| it.verdict.word().into());
         let simulated = if self.on["kind"] == "simulated" { "simulated " } else { "" };
         let machine = word(&self.on["machine"]);
         let title = format!("{} after {} on {simulated}{machine}", self.after, self.before);
-        let mut text = wrapped(&title) + "\n" + &Sheet { columns, keys: 2, rows }.text();
+        let mut text = wrapped(&title) + "\n" + &table.sheet.text();
         let of = |verdict| self.results.iter().filter(|it| it.verdict == verdict).count() as u64;
         text += "\n";
         text += &wrapped(&format!(
@@ -268,19 +256,13 @@ impl Report for DiffDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        Grid::of(
-            &self.results,
-            &[
-                ("setting", &|it| it.setting.clone()),
-                ("lock", &|it| it.lock.clone()),
-                ("before", &|it| it.before.to_string()),
-                ("after", &|it| it.after.to_string()),
-                ("ratio", &|it| it.ratio.to_string()),
-                ("ratio_low", &|it| it.ratio_ci95[0].to_string()),
-                ("ratio_high", &|it| it.ratio_ci95[1].to_string()),
-                ("verdict", &|it| it.verdict.word().into()),
-            ],
-        )
+        let row = |it: &Change| {
+            let mut row = json!(it);
+            row["verdict"] = it.verdict.word().into();
+            row
+        };
+        let columns = "setting lock before after ratio ratio_low=ratio_ci95/0 ratio_high=ratio_ci95/1 verdict";
+        Grid::of_json(self.results.iter().map(row), columns)
     }
     fn warnings(&self) -> &[String] {
         &self.warnings

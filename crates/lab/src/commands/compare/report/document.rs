@@ -10,7 +10,7 @@ use crate::commands::compare::score::{
     Compared, Contest, ContestEntry, Estimate, Role, choose_ours, cpu_ns_per_op, cpus,
 };
 use lockwright_measure::error::Error;
-use lockwright_measure::record::{CondvarWaits, EventCounts, TrialRecord};
+use lockwright_measure::record::{EventCounts, TrialRecord};
 use lockwright_measure::stats::median;
 use lockwright_measure::subject::FLOOR;
 use lockwright_measure::trial::{LabMachine, On};
@@ -149,8 +149,8 @@ impl LockResult {
                 .median_usage(|run| per_op(run, run.voluntary_switches)),
             involuntary_switches_per_op: entry
                 .median_usage(|run| per_op(run, run.involuntary_switches)),
-            condvar_waits_per_op: median_of(entry, |waits| waits.per_op),
-            futile_wakeups_per_op: median_of(entry, |waits| waits.futile_per_op),
+            condvar_waits_per_op: entry.median_known(|run| Some(run.condvar_waits?.per_op)),
+            futile_wakeups_per_op: entry.median_known(|run| Some(run.condvar_waits?.futile_per_op)),
             min_max: (!entry.min_max.is_empty()).then(|| median(&entry.min_max)),
             wait_p999_ns: waits.map(|waits| waits.quantile(999)),
             wait_max_ns: waits.map(|waits| waits.max()),
@@ -168,13 +168,6 @@ fn events(entry: &ContestEntry) -> BTreeMap<&'static str, u64> {
 /// Something for each operation.
 fn per_op(run: &TrialRecord, count: u64) -> f64 {
     count as f64 / run.total_ops().max(1) as f64
-}
-
-/// A median over the repetitions in which threads waited on condition variables.
-fn median_of(entry: &ContestEntry, get: fn(CondvarWaits) -> f64) -> Option<f64> {
-    let runs = entry.runs.iter().flatten();
-    let values: Vec<f64> = runs.filter_map(|run| run.condvar_waits.map(get)).collect();
-    (!values.is_empty()).then(|| median(&values))
 }
 
 impl CellResult {
