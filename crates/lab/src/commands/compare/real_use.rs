@@ -27,17 +27,17 @@ use lockwright_measure::workload::shards::ShardsParams;
 use std::sync::LazyLock;
 
 const fn queue(producers: u32, capacity: u32, notify: Notify) -> Workload {
-    Workload::Queue(QueueParams { producers, capacity, notify, ..QueueParams::USUAL })
+    queue_with(producers, capacity, notify, 0)
 }
 
-/// A queue whose waits have a deadline.
+/// A queue whose waits on condition variables last a millisecond at most.
 const fn timed(producers: u32, capacity: u32, notify: Notify) -> Workload {
-    let timeout_ns = TIMEOUT_NS;
+    queue_with(producers, capacity, notify, 1_000_000)
+}
+
+const fn queue_with(producers: u32, capacity: u32, notify: Notify, timeout_ns: u64) -> Workload {
     Workload::Queue(QueueParams { producers, capacity, notify, timeout_ns, ..QueueParams::USUAL })
 }
-
-/// How long a timed wait on a condition variable lasts at most.
-const TIMEOUT_NS: u64 = 1_000_000;
 
 /// A thread that hands out jobs, and workers.
 const POOL: Workload =
