@@ -30,8 +30,8 @@ impl Grid {
         self.rows.extend(other.rows);
         self
     }
-    /// A row for each object. `columns` has words: paths to values, such as `wait_ns/max`, whose column is `wait_ns_max`;
-    /// `name=path` gives it another name. What a row does not have is an empty cell.
+    /// A row for each object. `columns` has words: paths to values, such as `wait_ns/max`, whose column is
+    /// `wait_ns_max`; `name=path` gives it another name. What a row does not have is an empty cell.
     pub fn of_json(rows: impl IntoIterator<Item = Value>, columns: &str) -> Self {
         let columns = columns.split_whitespace().map(|column| match column.split_once('=') {
             Some((name, path)) => (name.into(), format!("/{path}")),

@@ -5,6 +5,7 @@
 mod code;
 pub mod files;
 pub mod graph;
+mod keys;
 pub mod locks;
 mod phrases;
 mod prose;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     locks::slow_paths_are_cold,
     locks::masks_stay_with_their_word,
     locks::every_bug_of_the_zoo_fits,
+    keys::every_key_is_documented,
     statics::every_static_says_what_a_child_finds,
     registry::a_lock_has_its_rows,
     registry::a_lock_has_its_documentation,
