@@ -2,9 +2,11 @@
 
 use clap::Args;
 use lockwright_measure::error::Error;
+use lockwright_measure::trial::LabMachine;
+use lockwright_measure::workload::Workload;
 use lockwright_parts::Part;
-use lockwright_sheets::{Progress, complain};
-use lockwright_studies::records::Folder;
+use lockwright_sheets::{Progress, complain, wrapped};
+use lockwright_studies::records::{Folder, quote};
 use std::path::PathBuf;
 
 /// Which part of the work this process does.
@@ -45,6 +47,9 @@ pub struct FolderArgs {
     /// command goes on, and without --shard it puts the parts together
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// End the text with a line to quote: the version, the machine, the seed, and how far the fit is off
+    #[arg(long)]
+    pub quote: bool,
 }
 
 impl FolderArgs {
@@ -56,6 +61,13 @@ impl FolderArgs {
             progress.say(&format!("{} records are in {}", folder.were_there(), path.display()));
         }
         Ok(Some(folder))
+    }
+    /// The line to quote of what `machine` ran; nothing if nobody asked for it.
+    pub fn quoted(&self, machine: &dyn LabMachine, workload: Workload, seed: u64) -> String {
+        if !self.quote {
+            return String::new();
+        }
+        format!("\n{}", wrapped(&quote(machine, workload, seed)))
     }
     /// What is said after Ctrl-C.
     pub fn interrupted(&self) -> String {

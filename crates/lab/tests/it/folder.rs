@@ -130,3 +130,23 @@ fn several_machines_are_documents_of_one_document_and_rows_of_one_table() {
         assert_eq!(parse(&text)["documents"].as_array().map(Vec::len), Some(2), "{command}");
     }
 }
+
+#[test]
+fn a_line_to_quote_says_what_ran_where_and_how_far_to_trust_it() {
+    for (line, said) in [
+        ("bench --on x5-4 --lock mcs --threads 2 --secs 100us", "Simulated by lockwright"),
+        ("torture --on epyc-9654 --lock mcs --secs 100us", "not known, because nothing was fitted"),
+        (
+            "compare --on x5-4 --cell cs1-t2 --secs 100us --runs 2",
+            "Error of the fit to baselines: ",
+        ),
+        ("reproduce cna_v10_locktorture_x5_4 --quick", "on x5-4 (machine "),
+        ("bench --lock mcs --threads 1 --secs 0.01 --runs 1", "Measured by lockwright"),
+    ] {
+        let output = lockwright_in(Path::new("."), &format!("{line} --seed 7 --quiet --quote"));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(said), "`{line}`: {text}");
+        assert!(words.contains("seed 7."), "`{line}`: {text}");
+    }
+}

@@ -9,6 +9,7 @@ mod folder;
 mod kept;
 mod key;
 mod line;
+mod quote;
 
 pub(crate) use described::{About, Described, Given, SCHEDULINGS, line_of};
 pub use folder::Folder;
@@ -19,3 +20,5 @@ pub(crate) use key::Sha;
 #[cfg(test)]
 pub(crate) use line::sealed;
 pub(crate) use line::{Head, opened};
+pub(crate) use quote::of_simulated;
+pub use quote::quote;

@@ -1,10 +1,14 @@
 //! A table with other locks, for a mailing list: in lines of 72 characters, with a line to quote.
 
 use super::document::TableDocument;
-use crate::records::CODE;
+use crate::records::of_simulated;
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, meaning};
-use lockwright_sheets::{Column, Sheet, digits, lines, percent, signed};
+use lockwright_measure::simulated::SimulatedMachine;
+use lockwright_measure::trial::{LabMachine as _, Settings};
+use lockwright_sheets::{Column, Sheet, digits, lines, signed};
 
+/// What the line to quote says of the locks that were asked for.
+const ADDED: &str = " The locks that were added were never compared with this machine.";
 /// The longest line of such a text.
 const WIDTH: usize = 72;
 
@@ -14,8 +18,14 @@ impl TableDocument {
         let published = SimulatedTable::named(self.table).map_or(0, |table| table.columns.len());
         &self.of.columns[published..]
     }
-    /// True if it has such locks.
-    pub(super) fn has_other_locks(&self) -> bool {
+    /// A line to quote: what somebody needs who wants to simulate it again, and how far to trust it.
+    pub fn quote(&self) -> String {
+        let machine = SimulatedMachine::builtin(self.machine, Settings::default());
+        let identity = machine.and_then(Result::ok).map_or_else(String::new, |it| it.identity());
+        of_simulated(self.machine, &identity, self.calibration.as_ref(), self.seed)
+    }
+    /// True if it has locks that the published table does not have.
+    pub fn has_other_locks(&self) -> bool {
         !self.of_other_locks().is_empty()
     }
 }
@@ -72,20 +82,5 @@ pub(super) fn of_table(table: &TableDocument) -> String {
     let sheet = Sheet { columns, keys, rows: rows.collect() };
     let title =
         format!("{}, simulated on {}\n{}", table.table, table.machine, table.windows.told());
-    narrow(&title) + "\n" + &sheet.text_within(WIDTH) + "\n" + &narrow(&quote(table))
-}
-
-/// What somebody needs who wants to simulate it again, and how far to trust it.
-fn quote(table: &TableDocument) -> String {
-    let (calibration, error) = match &table.calibration {
-        Some(fitted) => (fitted.hash.clone(), percent(fitted.residual_percent)),
-        None => ("none".into(), "not known, because nothing was fitted".into()),
-    };
-    format!(
-        "Simulated by lockwright {} (code {CODE}) on {} (calibration {calibration}), seed {}. Error of the fit to \
-         baselines: {error}. The locks that were added were never compared with this machine.",
-        env!("CARGO_PKG_VERSION"),
-        table.machine,
-        table.seed,
-    )
+    narrow(&title) + "\n" + &sheet.text_within(WIDTH) + "\n" + &narrow(&(table.quote() + ADDED))
 }

@@ -95,6 +95,8 @@ fn bench(
         true => outputs.finish(&document)?,
         false => outputs.finish_part(&document, true)?,
     }
+    let quote = args.folder.quoted(machine, schedule.workload(), schedule.seed);
+    outputs.tell(&document, &quote)?;
     if args.speed {
         note_speed(&document, started);
     }

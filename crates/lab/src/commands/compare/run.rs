@@ -46,11 +46,16 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
         if document.interrupted {
             ended = Ok(ExitCode::from(interrupt::EXIT_CODE));
         }
-        if at + 1 == all.len() || document.interrupted || ended.is_err() {
-            outputs.finish(&document)?;
+        let is_over = at + 1 == all.len() || document.interrupted || ended.is_err();
+        match is_over {
+            true => outputs.finish(&document)?,
+            false => outputs.finish_part(&document, true)?,
+        }
+        let quote = args.folder.quoted(machine, Workload::counter(1, 0), plan.seed);
+        outputs.tell(&document, &quote)?;
+        if is_over {
             break;
         }
-        outputs.finish_part(&document, true)?;
     }
     if interrupt::is_requested() {
         progress.tell(&args.folder.interrupted());

@@ -5,7 +5,7 @@ use crate::commands::lists;
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::subject::{Selection, Subject};
-use lockwright_sheets::{DocumentArgs, Outputs, Report};
+use lockwright_sheets::{DocumentArgs, Outputs, Report, wrapped};
 use lockwright_studies::records::Folder;
 use lockwright_studies::reproduce::{ReproduceDocument, ReproduceEffort, TableDocument, simulate};
 use lockwright_studies::tables::{SimulatedTable, TABLES};
@@ -36,7 +36,11 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         if document.interrupted && reproduced.is_empty() {
             break;
         }
-        let text = reproduced.text() + "\n";
+        let mut text = reproduced.text() + "\n";
+        // The text for a mailing list has it already.
+        if args.folder.quote && !reproduced.has_other_locks() {
+            text += &(wrapped(&reproduced.quote()) + "\n");
+        }
         document.tables.push(reproduced);
         outputs.keep_so_far(&document);
         outputs.tell(&document, &text)?;

@@ -43,6 +43,7 @@ struct Planned {
     stages: Vec<Vec<Trial>>,
     part: Part,
     stress: Stress,
+    workload: Workload,
     /// Without results.
     document: TortureDocument,
 }
@@ -57,7 +58,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let folder = args.folder.open(part, progress)?;
     progress.expect(all.iter().flat_map(|it| &it.stages).map(Vec::len).sum());
     let (mut failed, mut interrupted, last) = (false, false, all.len() - 1);
-    for (at, Planned { args: of, machine, stages, stress, mut document, .. }) in
+    for (at, Planned { args: of, machine, stages, stress, workload, mut document, .. }) in
         all.into_iter().enumerate()
     {
         let machine = &KeptMachine::new(&of.on, machine.as_ref(), folder.as_ref());
@@ -75,7 +76,8 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
         } else {
             outputs.finish_part(&document, false)?;
         }
-        outputs.tell(&document, &warned(&document.warnings))?;
+        let quote = args.folder.quoted(machine, workload, of.random.seed);
+        outputs.tell(&document, &(warned(&document.warnings) + &quote))?;
         if interrupted {
             break;
         }
@@ -131,7 +133,7 @@ fn planned(args: &TortureArgs, of: MachineArgs) -> Result<Planned, Error> {
         part.of(matrix.locks_with(threads).flat_map(of_lock).collect(), |it| it.threads as u64)
     });
     let stages = stages.collect();
-    Ok(Planned { args: of, machine: opened, stages, part, stress, document })
+    Ok(Planned { args: of, machine: opened, stages, part, stress, workload, document })
 }
 
 /// Who was asked for, or `usual` threads.
