@@ -9,6 +9,7 @@ mod diff;
 mod explore;
 mod folder;
 mod formats;
+mod golden;
 mod guests;
 #[path = "../../../pthread/tests/it/inherited.rs"]
 mod inherited;
