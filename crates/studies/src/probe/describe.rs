@@ -105,6 +105,7 @@ fn topology(measured: &Measured, numbers: &Numbers) -> String {
 
 fn entry(section: &str, number: &SourcedNumber) -> String {
     let SourcedNumber { key, unit, value, source } = number;
+    let value = value.as_deref().unwrap_or_default();
     format!("\n[{section}.{key}]\n{unit} = {value}\nsource = \"{source}\"\n")
 }
 
@@ -114,7 +115,7 @@ mod tests {
     use crate::probe::lines::LineContest;
     use crate::probe::own::OwnCosts;
     use crate::probe::sleep::WakeUp;
-    use crate::probe::slices::{Arrival, Visit, Watch};
+    use crate::probe::slices::Watch;
     use crate::probe::topology::{CpuLayout, CpuPlace};
     use crate::probe::widths::tests::WAITS;
     use lockwright_sim::machine::{Machine, MachineFile, Origin};
@@ -136,7 +137,8 @@ mod tests {
                 hop: vec![ns],
             }
         };
-        let wake_up = WakeUp { call: 11_000.0, latency: 10_000.0 };
+        let wake_up = WakeUp { call: 11_000.0, latency: 10_000.0, ..WakeUp::default() };
+        let visit = |stayed, call, delay| WakeUp { stayed, call, delay, ..WakeUp::default() };
         Measured {
             pairs: shape.couples(100).into_iter().map(pair).collect(),
             shape,
@@ -152,12 +154,12 @@ mod tests {
             wake_ups: vec![(Duration::from_micros(3), wake_up)],
             noise: Watch { runs: vec![990_000.0], gaps: vec![10_000.0] },
             shared: Watch { runs: vec![4e6; 3], gaps: vec![4e6; 3] },
-            arrivals: vec![Arrival { had_run: 1e6, delay: 20_000.0 }],
+            arrivals: vec![visit(false, 11_000.0, 20_000.0)],
             visits: vec![
-                Visit { stayed: true, call: 800.0, delay: 2_000.0 },
-                Visit { stayed: true, call: 900.0, delay: 3e6 },
-                Visit { stayed: false, call: 12_000.0, delay: 40_000.0 },
-                Visit { stayed: false, call: 12_000.0, delay: 40_000.0 },
+                visit(true, 800.0, 2_000.0),
+                visit(true, 900.0, 3e6),
+                visit(false, 12_000.0, 40_000.0),
+                visit(false, 12_000.0, 40_000.0),
             ],
         }
     }

@@ -2,6 +2,7 @@
 
 use super::own::Chain;
 use super::pair::{PaddedWord, relay, together};
+use super::samples::each_ns;
 use super::topology::Couple;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 pub const LINES: usize = 64;
 
 /// What passes between two cores, in nanoseconds of a line, a number for each round.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PairCosts {
     /// Which cores.
     pub couple: Couple,
@@ -29,8 +30,9 @@ pub struct PairCosts {
 }
 
 impl PairCosts {
-    /// Measures a pair.
-    pub fn measure(couple: Couple, rounds: usize) -> Self {
+    /// Measures a pair for some rounds more.
+    pub fn measure(&mut self, rounds: usize) {
+        let cpus = self.couple.cpus;
         let chain = Chain::new(LINES, 3);
         // ordering: Relaxed; the turns of the relay order everything.
         let take_one =
@@ -39,45 +41,19 @@ impl PairCosts {
         // ordering: Relaxed; as above.
         let read = || chain.walk(|word| next(word.load(Ordering::Relaxed)));
         let take = || chain.walk(take_one);
-        Self {
-            couple,
-            transfer: relay(couple.cpus, rounds, || _ = dirty(), read),
-            rmw_of_dirty: relay(couple.cpus, rounds, || _ = dirty(), take),
-            load_again: every_second(relay(
-                couple.cpus,
-                rounds * 2,
-                || _ = read(),
-                in_turns(dirty, read),
-            )),
-            rmw_of_read: relay(
-                couple.cpus,
-                rounds,
-                || _ = dirty(),
-                || {
-                    read();
-                    take()
-                },
-            ),
-            rmw_of_shared: every_second(relay(
-                couple.cpus,
-                rounds * 2,
-                unnoticed(in_turns(dirty, read)),
-                in_turns(read, || {
-                    read();
-                    take()
-                }),
-            )),
-            hop: (0..rounds.div_ceil(8)).flat_map(|_| hops(couple.cpus)).collect(),
-        }
-    }
-    /// Adds the rounds of another burst.
-    pub fn add(&mut self, burst: Self) {
-        self.transfer.extend(burst.transfer);
-        self.rmw_of_dirty.extend(burst.rmw_of_dirty);
-        self.load_again.extend(burst.load_again);
-        self.rmw_of_read.extend(burst.rmw_of_read);
-        self.rmw_of_shared.extend(burst.rmw_of_shared);
-        self.hop.extend(burst.hop);
+        let read_and_take = || {
+            read();
+            take()
+        };
+        self.transfer.extend(relay(cpus, rounds, || _ = dirty(), read));
+        self.rmw_of_dirty.extend(relay(cpus, rounds, || _ = dirty(), take));
+        self.rmw_of_read.extend(relay(cpus, rounds, || _ = dirty(), read_and_take));
+        let again = relay(cpus, rounds * 2, || _ = read(), in_turns(dirty, read));
+        self.load_again.extend(every_second(again));
+        let mut dirty_or_read = in_turns(dirty, read);
+        let (first, second) = (move || _ = dirty_or_read(), in_turns(read, read_and_take));
+        self.rmw_of_shared.extend(every_second(relay(cpus, rounds * 2, first, second)));
+        self.hop.extend((0..rounds.div_ceil(8)).flat_map(|_| hop(cpus)));
     }
 }
 
@@ -90,14 +66,9 @@ fn in_turns(odd: impl Fn() -> f64, even: impl Fn() -> f64) -> impl FnMut() -> f6
     }
 }
 
-/// The same without a result.
-fn unnoticed(mut body: impl FnMut() -> f64) -> impl FnMut() {
-    move || _ = body()
-}
-
 /// The results of the even turns.
-fn every_second(results: Vec<f64>) -> Vec<f64> {
-    results.into_iter().skip(1).step_by(2).collect()
+fn every_second(results: Vec<f64>) -> impl Iterator<Item = f64> {
+    results.into_iter().skip(1).step_by(2)
 }
 
 /// Where a chain goes on from a line that holds this: the rest counts read-modify-writes, because a
@@ -106,25 +77,23 @@ fn next(holds: u32) -> u32 {
     holds & ((1 << Chain::LINK_BITS) - 1)
 }
 
-/// One way of a value on one line, a few times.
-fn hops(cpus: [usize; 2]) -> Vec<f64> {
+/// One way of a value on one line.
+fn hop(cpus: [usize; 2]) -> Option<f64> {
     const BACK_AND_FORTH: u32 = 200;
     let line = PaddedWord::default();
     let play = |mine: u32| {
-        let start = Instant::now();
-        for turn in 0..BACK_AND_FORTH {
-            let wanted = turn * 2 + mine;
+        let mut wanted = mine;
+        each_ns(BACK_AND_FORTH, || {
             // ordering: Relaxed; the value is all there is.
             while line.0.load(Ordering::Relaxed) != wanted {
                 std::hint::spin_loop();
             }
             // ordering: Relaxed; as above.
             line.0.store(wanted + 1, Ordering::Relaxed);
-        }
-        start.elapsed().as_nanos() as f64 / f64::from(BACK_AND_FORTH * 2)
+            wanted += 2;
+        }) / 2.0
     };
-    let times = together(&cpus, Duration::ZERO, |index, _| play(index as u32));
-    times.into_iter().take(1).collect()
+    together(&cpus, Duration::ZERO, |index, _| play(index as u32)).into_iter().next()
 }
 
 /// Two cores that want one line all the time.
@@ -139,7 +108,7 @@ pub struct LineContest {
 /// Both cores do read-modify-writes of one line and nothing else.
 pub fn hammer(cpus: [usize; 2], time: Duration) -> LineContest {
     let line = PaddedWord::default();
-    contest(cpus, time, |_| {
+    contest(cpus, time, || {
         // ordering: Relaxed; the value is all there is.
         line.0.fetch_add(1, Ordering::Relaxed)
     })
@@ -149,7 +118,7 @@ pub fn hammer(cpus: [usize; 2], time: Duration) -> LineContest {
 /// waits until it reads that it is free. A core that gives it back wants it again at once.
 pub fn take_turns(cpus: [usize; 2], time: Duration) -> LineContest {
     let (taken, count) = (PaddedWord::default(), PaddedWord::default());
-    contest(cpus, time, |_| {
+    contest(cpus, time, || {
         loop {
             // ordering: Relaxed; only a hint, re-checked at the compare-exchange.
             let is_free = || taken.0.load(Ordering::Relaxed) == 0;
@@ -174,18 +143,14 @@ pub fn take_turns(cpus: [usize; 2], time: Duration) -> LineContest {
 }
 
 /// Lets two cores do `operation`, which returns its number in the order of all.
-fn contest(
-    cpus: [usize; 2],
-    time: Duration,
-    operation: impl Fn(usize) -> u32 + Sync,
-) -> LineContest {
+fn contest(cpus: [usize; 2], time: Duration, operation: impl Fn() -> u32 + Sync) -> LineContest {
     let start = Instant::now();
-    let body = |index: usize, is_over: &AtomicBool| {
+    let body = |_, is_over: &AtomicBool| {
         let (mut operations, mut in_a_row) = (0_u64, 0_u64);
         let mut last = u32::MAX - 1;
         // ordering: Relaxed; nothing is read through it.
         while !is_over.load(Ordering::Relaxed) {
-            let number = operation(index);
+            let number = operation();
             operations += 1;
             in_a_row += u64::from(number == last.wrapping_add(1));
             last = number;

@@ -2,8 +2,10 @@
 
 use super::lines::{LineContest, PairCosts, hammer, take_turns};
 use super::own::{self, OwnCosts};
-use super::sleep::{self, WakeUp};
-use super::slices::{self, Arrival, Visit, Watch};
+use super::pair::while_busy;
+use super::samples::{middle, quantile};
+use super::sleep::{self, WakeUp, busy};
+use super::slices::{self, Watch};
 use super::topology::CpuLayout;
 use super::widths::{self, PairsOfWidths};
 use lockwright_measure::stats::median;
@@ -75,9 +77,9 @@ pub struct Measured {
     /// Two threads on one CPU.
     pub shared: Watch,
     /// Wake-ups on a busy CPU by another one, of a thread that may run there only.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Vec<WakeUp>,
     /// Wake-ups by the thread that has the sleeper's last CPU, while another CPU is idle.
-    pub visits: Vec<Visit>,
+    pub visits: Vec<WakeUp>,
 }
 
 impl Measured {
@@ -89,34 +91,38 @@ impl Measured {
         progress.say("one core: loads, stores, read-modify-writes, pauses, memory");
         let own = own::measure(cpu, effort.rounds);
         let widths = widths::measure(cpu, effort.rounds);
-        let couples = shape.couples(effort.pairs);
-        progress.say(&format!("{} pairs of cores: transfers of lines", couples.len()));
-        let pairs = pairs(&shape, effort);
+        let pairs = shape.couples(effort.pairs).into_iter();
+        let mut pairs: Vec<_> =
+            pairs.map(|couple| PairCosts { couple, ..PairCosts::default() }).collect();
+        progress.say(&format!("{} pairs of cores: transfers of lines", pairs.len()));
+        for _ in 0..effort.bursts {
+            pairs.iter_mut().for_each(|pair| pair.measure(effort.rounds / effort.bursts));
+        }
         let contest = |measure: fn([usize; 2], Duration) -> LineContest| {
             let once = |cpus| measure(cpus, effort.watch / 250);
-            two.map(|cpus| fairest(&(0..25).map(|_| once(cpus)).collect::<Vec<_>>()))
+            two.map(|cpus| fairest((0..25).map(|_| once(cpus)).collect()))
         };
         let (hammer, turns) = (contest(hammer), contest(take_turns));
         progress.say("heavy barriers, sleeping and waking");
-        let barrier_alone = median(&sleep::lonely_barriers(cpu, effort.rounds));
+        let barrier_alone = median(&sleep::barriers(cpu, effort.rounds));
         let barrier_in_company = two.map(|cpus| {
-            let burst = |_| median(&sleep::barriers_in_company(cpus, effort.rounds / 10));
-            median(&(0..10).map(burst).collect::<Vec<_>>())
+            let burst = || median(&sleep::barriers(cpus[0], effort.rounds / 10));
+            middle(10, || while_busy(cpus[1], burst))
         });
         let refused_sleep = median(&sleep::refused_sleep(cpu, effort.rounds));
         let round_trip = median(&sleep::round_trips(cpu, effort.rounds));
-        let wake_ups: Vec<(Duration, WakeUp)> = two
-            .iter()
-            .flat_map(|&cpus| {
-                IDLE_US.iter().map(move |&us| {
-                    let idle = Duration::from_micros(us);
-                    (idle, middle(&sleep::wake_ups(cpus, effort.wake_ups, idle)))
-                })
-            })
-            .collect();
+        let wake_up = |idle, cpus| {
+            let seen = sleep::wake_ups(cpus, effort.wake_ups, || busy(idle));
+            let middle =
+                |get: fn(&WakeUp) -> f64| median(&seen.iter().map(get).collect::<Vec<_>>());
+            let (call, latency) = (middle(|one| one.call), middle(|one| one.latency));
+            (idle, WakeUp { call, latency, ..WakeUp::default() })
+        };
+        let idle = IDLE_US.map(Duration::from_micros).into_iter();
+        let wake_ups = idle.filter_map(|idle| Some(wake_up(idle, two?))).collect();
         progress.say("the scheduler: noise, slices, preemption");
-        let noise = slices::noise(cpu, effort.watch);
-        let shared = slices::shared(cpu, 2, effort.watch);
+        let noise = slices::watch(cpu, 1, effort.watch);
+        let shared = slices::watch(cpu, 2, effort.watch);
         let sibling = shape.siblings().map(|cpus| slices::sibling_factor(cpus, effort.rounds));
         let mut measured = Self {
             shape,
@@ -152,7 +158,7 @@ impl Measured {
     }
     /// How long a thread has a CPU that another one wants: the middle of the long gaps that it sees.
     pub fn slice_ns(&self) -> f64 {
-        let long = super::samples::quantile(&self.shared.gaps, 0.9) / 4.0;
+        let long = quantile(&self.shared.gaps, 0.9) / 4.0;
         let merged = self.shared.without_gaps_below(long.max(100_000.0));
         median(&merged.gaps)
     }
@@ -166,12 +172,6 @@ impl Measured {
     }
 }
 
-/// The middle of many wake-ups.
-fn middle(wake_ups: &[WakeUp]) -> WakeUp {
-    let middle = |get: fn(&WakeUp) -> f64| median(&wake_ups.iter().map(get).collect::<Vec<_>>());
-    WakeUp { call: middle(|one| one.call), latency: middle(|one| one.latency) }
-}
-
 /// The first CPU of another core, of another socket only if there is none in this one.
 fn other_core(shape: &CpuLayout, cpu: usize) -> Option<usize> {
     let is_own = |core: &Vec<usize>| core.contains(&cpu);
@@ -182,27 +182,9 @@ fn other_core(shape: &CpuLayout, cpu: usize) -> Option<usize> {
     others.next()?.first().copied()
 }
 
-/// Measures all pairs, in turns.
-fn pairs(shape: &CpuLayout, effort: ProbeEffort) -> Vec<PairCosts> {
-    let couples = shape.couples(effort.pairs);
-    let rounds = effort.rounds / effort.bursts;
-    let mut pairs: Vec<PairCosts> = Vec::new();
-    for burst in 0..effort.bursts {
-        for (at, &couple) in couples.iter().enumerate() {
-            let costs = PairCosts::measure(couple, rounds);
-            match burst {
-                0 => pairs.push(costs),
-                _ => pairs[at].add(costs),
-            }
-        }
-    }
-    pairs
-}
-
 /// The contest at the quarter with the shorter run lengths. A contest in which one of the two had no CPU
 /// for a while has longer ones.
-fn fairest(contests: &[LineContest]) -> LineContest {
-    let mut sorted = contests.to_vec();
-    sorted.sort_by(|a, b| a.run_length.total_cmp(&b.run_length));
-    sorted.get(sorted.len() / 4).copied().unwrap_or_default()
+fn fairest(mut contests: Vec<LineContest>) -> LineContest {
+    contests.sort_by(|a, b| a.run_length.total_cmp(&b.run_length));
+    contests.get(contests.len() / 4).copied().unwrap_or_default()
 }

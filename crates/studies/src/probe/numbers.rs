@@ -4,7 +4,6 @@ use super::lines::{LINES, PairCosts};
 use super::measured::Measured;
 use super::samples::{grouped, spread};
 use super::shares;
-use super::sleep::WakeUp;
 use super::sourced::{SourcedNumber, factor, fraction, ns, plain};
 use lockwright_measure::stats::median;
 
@@ -108,30 +107,27 @@ fn own(m: &Measured) -> Vec<SourcedNumber> {
 /// What lines of others cost.
 fn transfers(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
     let local_ns = distances.local.unwrap_or(50.0).max(m.own.load);
-    let local = match distances.local {
-        Some(time) => ns("transfer_local", time)
-            .measured("one way of a value that two cores pass back and forth on a line"),
-        None => ns("transfer_local", local_ns)
-            .guess("one core only, so no line could be passed; 50 is usual in a socket"),
-    };
     let list = distances.remote.iter().map(|&ns| plain(ns)).collect::<Vec<_>>().join(", ");
     let remote = ns("transfer_remote", 0.0);
     let remote = match distances.remote.is_empty() {
         true => remote.derived("the number of sockets: there is one"),
         false => remote.measured("as in a socket, for each distance class"),
     };
-    let dram = ns("dram_local", m.own.dram.unwrap_or(100.0));
     vec![
-        local,
-        SourcedNumber { value: format!("[{list}]"), ..remote },
+        ns("transfer_local", distances.local)
+            .measured("one way of a value that two cores pass back and forth on a line")
+            .or_guess(
+                local_ns,
+                "one core only, so no line could be passed; 50 is usual in a socket",
+            ),
+        SourcedNumber { value: Some(format!("[{list}]")), ..remote },
         upgrade(m),
         factor("upgrade_remote", 1.0).derived("nothing: sockets were not told apart in this"),
         ns("shared_load", local_ns)
             .derived("transfer_local: with the other copies clean it was not told apart"),
-        match m.own.dram {
-            Some(_) => dram.measured("loads of lines that were flushed"),
-            None => dram.guess("lines cannot be flushed by this program here"),
-        },
+        ns("dram_local", m.own.dram)
+            .measured("loads of lines that were flushed")
+            .or_guess(100.0, "lines cannot be flushed by this program here"),
         ns("dram_remote", m.own.dram.unwrap_or(100.0))
             .guess("as local; memory of other nodes was not measured, and is touched once"),
         migratory(m),
@@ -160,13 +156,12 @@ fn migratory(m: &Measured) -> SourcedNumber {
         let of_shared = median(&pair.rmw_of_shared) - m.own.rmw;
         1.0 - of_read / of_shared.max(1.0)
     });
-    match chance {
-        Some(chance) => fraction("migratory", chance.clamp(0.0, 1.0)).measured(
+    fraction("migratory", chance.map(|chance| chance.clamp(0.0, 1.0)))
+        .measured(
             "how much less a read-modify-write costs of a line that this core has read since the other \
              one wrote it, than of a line that both have read since",
-        ),
-        None => fraction("migratory", 0.0).guess("one core only"),
-    }
+        )
+        .or_guess(0.0, "one core only")
 }
 
 /// The chance that an atomic instruction that has begun is completed before other cores get the line.
@@ -184,38 +179,19 @@ fn upgrade(m: &Measured) -> SourcedNumber {
     let ratio = over_pairs(m, |pair| {
         (median(&pair.rmw_of_shared) - extra) / (median(&pair.rmw_of_dirty) - extra).max(1.0)
     });
-    match ratio {
-        Some(ratio) => factor("upgrade_local", ratio.max(0.01)).measured(
+    factor("upgrade_local", ratio.map(|ratio| ratio.max(0.01)))
+        .measured(
             "a read-modify-write of lines that both cores have read, as a part of one of lines that the \
              other has written",
-        ),
-        None => factor("upgrade_local", 1.0).guess("one core only; as much as a transfer"),
-    }
+        )
+        .or_guess(1.0, "one core only; as much as a transfer")
 }
 
 /// What happens where several cores want a line.
 fn contention(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
     let local_ns = distances.local.unwrap_or(50.0);
-    let retention = match m.hammer {
-        Some(contest) => {
-            let kept = (contest.run_length - 1.0) * m.own.rmw / local_ns;
-            fraction("owner_retention", kept.clamp(0.0, 1.0)).measured(
-                "fetch-and-adds of two cores to one line: those in a row of one core after its first, in \
-                 terms of a transfer",
-            )
-        }
-        None => fraction("owner_retention", 0.5).guess("one core only; the snoop arrives half-way"),
-    };
-    let arbitration = match m.turns {
-        Some(contest) => {
-            let lost = 1.0 / contest.run_length.max(1.0);
-            fraction("arbitration", lost.clamp(0.0, 1.0)).measured(
-                "two cores that take a word, give it back and want it again at once: the part of the \
-                 operations that follow one of the other core",
-            )
-        }
-        None => fraction("arbitration", 0.0).guess("one core only"),
-    };
+    let kept = m.hammer.map(|contest| (contest.run_length - 1.0) * m.own.rmw / local_ns);
+    let lost = m.turns.map(|contest| 1.0 / contest.run_length.max(1.0));
     let jitter = over_pairs(m, |pair| spread(&pair.transfer) * (LINES as f64).sqrt());
     vec![
         match m.sibling {
@@ -223,54 +199,48 @@ fn contention(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
                 .measured("arithmetic while the core's other thread does arithmetic"),
             None => factor("smt", 1.0).derived("the number of hardware threads: a core has one"),
         },
-        retention,
+        fraction("owner_retention", kept.map(|kept| kept.clamp(0.0, 1.0)))
+            .measured(
+                "fetch-and-adds of two cores to one line: those in a row of one core after its first, in \
+                 terms of a transfer",
+            )
+            .or_guess(0.5, "one core only; the snoop arrives half-way"),
         shield(),
-        arbitration,
+        fraction("arbitration", lost.map(|lost| lost.clamp(0.0, 1.0)))
+            .measured(
+                "two cores that take a word, give it back and want it again at once: the part of the \
+                 operations that follow one of the other core",
+            )
+            .or_guess(0.0, "one core only"),
         factor("arbitration_remote", 1.0).guess("all sockets are equal; this was not measured"),
-        match jitter {
-            Some(jitter) => fraction("transfer_jitter", jitter.clamp(0.02, 0.5)).measured(
-                "quartiles of rounds of 64 loads of modified lines, times 8 for a single one",
-            ),
-            None => fraction("transfer_jitter", 0.1).guess("one core only"),
-        },
+        fraction("transfer_jitter", jitter.map(|jitter| jitter.clamp(0.02, 0.5)))
+            .measured("quartiles of rounds of 64 loads of modified lines, times 8 for a single one")
+            .or_guess(0.1, "one core only"),
         fraction("work_jitter", 0.1).guess("without any, simulated threads keep in step"),
     ]
 }
 
 /// System calls.
 fn software(m: &Measured) -> Vec<SourcedNumber> {
-    let per_cpu = match m.barrier_in_company {
-        Some(time) => ns("heavy_barrier_per_cpu", (time - m.barrier_alone).max(0.0)).measured(
-            "membarrier(PRIVATE_EXPEDITED) with one other thread running, less one alone",
-        ),
-        None => ns("heavy_barrier_per_cpu", 2_000.0).guess("one core only; an interrupt"),
-    };
-    let [call, latency] = match typical_wake_up(m) {
-        Some((idle_us, WakeUp { call, latency })) => {
-            let how = format!("a wake-up on a CPU that has been idle for {idle_us} us");
-            [
-                ns("wake_call", call).measured(&format!("futex, {how}")),
-                ns("wake_latency", latency).measured(&format!("until the thread runs, {how}")),
-            ]
-        }
-        None => [
-            ns("wake_call", m.round_trip / 4.0)
-                .guess("one core only; a quarter of a round trip on it"),
-            ns("wake_latency", 0.0).guess("one core only: no thread is woken on another"),
-        ],
-    };
+    let per_cpu = m.barrier_in_company.map(|time| (time - m.barrier_alone).max(0.0));
+    // The wake-up that the waiter of a lock in demand is likely to see: its CPU has just fallen idle.
+    let typical = m.wake_ups.first();
+    let (call, latency) = (typical.map(|it| it.1.call), typical.map(|it| it.1.latency));
+    let idle_us = typical.map_or(0, |(idle, _)| idle.as_micros());
+    let how = format!("a wake-up on a CPU that has been idle for {idle_us} us");
     vec![
         ns("heavy_barrier", m.barrier_alone)
             .measured("membarrier(PRIVATE_EXPEDITED) with no other thread running"),
-        per_cpu,
-        call,
-        latency,
+        ns("heavy_barrier_per_cpu", per_cpu)
+            .measured("membarrier(PRIVATE_EXPEDITED) with one other thread running, less one alone")
+            .or_guess(2_000.0, "one core only; an interrupt"),
+        ns("wake_call", call)
+            .measured(&format!("futex, {how}"))
+            .or_guess(m.round_trip / 4.0, "one core only; a quarter of a round trip on it"),
+        ns("wake_latency", latency)
+            .measured(&format!("until the thread runs, {how}"))
+            .or_guess(0.0, "one core only: no thread is woken on another"),
         ns("sleep_call", m.refused_sleep)
             .measured("a futex call that does not sleep, because the word changed"),
     ]
-}
-
-/// The wake-up that the waiter of a lock in demand is likely to see: its CPU has just fallen idle.
-fn typical_wake_up(m: &Measured) -> Option<(u128, WakeUp)> {
-    m.wake_ups.first().map(|(idle, wake_up)| (idle.as_micros(), *wake_up))
 }

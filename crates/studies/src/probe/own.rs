@@ -1,12 +1,11 @@
 //! What a core does without the others: loads, stores, read-modify-writes, pauses, memory.
 
 use super::pair::{PaddedWord, alone};
+use super::samples::{each_ns, middle};
 use lockwright_measure::random::SplitMix;
-use lockwright_measure::stats::median;
 use std::cell::UnsafeCell;
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
 
 /// Costs of one core in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,10 +24,7 @@ pub struct OwnCosts {
 
 /// Lines that are visited in a random order, each by way of the one before, so that neither an
 /// out-of-order core nor a prefetcher is early.
-pub struct Chain {
-    lines: Vec<PaddedWord>,
-    count: usize,
-}
+pub struct Chain(Vec<PaddedWord>);
 
 impl Chain {
     /// Bits of a word that say where the chain goes on.
@@ -44,33 +40,25 @@ impl Chain {
             // ordering: Relaxed; no other thread knows the lines yet.
             lines[line].0.store(order[(at + 1) % count] as u32, Ordering::Relaxed);
         }
-        Self { lines, count }
+        Self(lines)
     }
     /// The words of all lines, in no particular order.
     pub fn words(&self) -> impl Iterator<Item = &AtomicU32> {
-        self.lines.iter().map(|line| &line.0)
+        self.0.iter().map(|line| &line.0)
     }
     /// Visits all lines with `visit`, which returns what a line holds; nanoseconds for each.
     #[inline]
     pub fn walk(&self, visit: impl Fn(&AtomicU32) -> u32) -> f64 {
-        let start = Instant::now();
         let mut at = 0;
-        for _ in 0..self.count {
-            at = visit(&self.lines[at as usize].0);
-        }
+        let ns = each_ns(self.0.len() as u32, || at = visit(&self.0[at as usize].0));
         black_box(at);
-        start.elapsed().as_nanos() as f64 / self.count as f64
+        ns
     }
 }
 
 /// Nanoseconds of each of `count` runs of `body`: the median of many rounds.
-fn each(rounds: usize, count: usize, mut body: impl FnMut()) -> f64 {
-    let round = |_| {
-        let start = Instant::now();
-        (0..count).for_each(|_| body());
-        start.elapsed().as_nanos() as f64 / count as f64
-    };
-    median(&(0..rounds).map(round).collect::<Vec<_>>())
+fn each(rounds: usize, count: u32, mut body: impl FnMut()) -> f64 {
+    middle(rounds, || each_ns(count, &mut body))
 }
 
 /// Measures one core.
@@ -103,7 +91,7 @@ pub fn measure(cpu: usize, rounds: usize) -> OwnCosts {
 fn dram(rounds: usize) -> Option<f64> {
     use std::arch::x86_64::{_mm_clflush, _mm_mfence};
     let chain = Chain::new(64, 1);
-    let round = |_| {
+    Some(middle(rounds.max(3), || {
         for word in chain.words() {
             // SAFETY: the word is alive; every processor with 64 bits has the instruction.
             unsafe { _mm_clflush(word.as_ptr().cast()) };
@@ -112,8 +100,7 @@ fn dram(rounds: usize) -> Option<f64> {
         unsafe { _mm_mfence() };
         // ordering: Relaxed; no other thread knows the lines.
         chain.walk(|word| word.load(Ordering::Relaxed))
-    };
-    Some(median(&(0..rounds.max(3)).map(round).collect::<Vec<_>>()))
+    }))
 }
 
 /// There is no instruction for it that is always allowed.

@@ -6,10 +6,13 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// A word with the cache lines around it to itself.
+/// Something with the cache lines around it to itself.
 #[repr(align(256))]
 #[derive(Default)]
-pub struct PaddedWord(pub AtomicU32);
+pub struct Padded<T>(pub T);
+
+/// A word.
+pub type PaddedWord = Padded<AtomicU32>;
 
 /// Runs `first` and `second` in turns for `rounds` rounds, on the CPUs of that order; what `second`
 /// returns in each. Each sees what the other one did before
@@ -82,6 +85,30 @@ pub fn together<T: Send>(
         // ordering: Relaxed; nothing is read through it.
         is_over.store(true, Ordering::Relaxed);
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
+}
+
+/// Runs `body` while a thread keeps `cpu` busy.
+pub fn while_busy<T>(cpu: usize, body: impl FnOnce() -> T) -> T {
+    let (is_busy, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            stay_on(cpu);
+            // ordering: Relaxed; nothing is read through it.
+            is_busy.store(true, Ordering::Relaxed);
+            // ordering: Relaxed; as above.
+            while !is_over.load(Ordering::Relaxed) {
+                spin_loop();
+            }
+        });
+        // ordering: Relaxed; as above.
+        while !is_busy.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        let result = body();
+        // ordering: Relaxed; as above.
+        is_over.store(true, Ordering::Relaxed);
+        result
     })
 }
 

@@ -1,6 +1,21 @@
 //! What many short rounds say: on a noisy machine the middle of them.
 
 use lockwright_measure::stats::median;
+use std::iter::repeat_with;
+use std::time::Instant;
+
+/// Nanoseconds of each of `count` runs of `body`, one after the other.
+#[inline]
+pub fn each_ns(count: u32, mut body: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    (0..count).for_each(|_| body());
+    start.elapsed().as_nanos() as f64 / f64::from(count)
+}
+
+/// The median of what `rounds` rounds say.
+pub fn middle(rounds: usize, round: impl FnMut() -> f64) -> f64 {
+    median(&repeat_with(round).take(rounds).collect::<Vec<_>>())
+}
 
 /// The value below which this part of the values lies; 0 of none.
 pub fn quantile(values: &[f64], part: f64) -> f64 {

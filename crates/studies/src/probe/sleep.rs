@@ -1,62 +1,54 @@
 //! What it costs to sleep, to wake, and to interrupt the others.
 
-use super::pair::{alone, together};
+use super::pair::{Padded, alone};
+use super::samples::each_ns;
 use lockwright_core::hardware::HardwareU32;
 use lockwright_core::native::Native;
 use lockwright_core::platform::{Barriers, Clock, Sleeping, Zeroed};
 use lockwright_measure::native::affinity::stay_on;
 use std::hint::spin_loop;
+use std::iter::repeat_with;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A word to sleep on, with the cache lines around it to itself.
-#[repr(align(256))]
-struct Futex(HardwareU32<Native>);
-
-/// A wake-up: nanoseconds of the waker's call, and from its end until the sleeper runs.
-#[derive(Clone, Copy, Debug)]
+/// A wake-up of one thread by another, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WakeUp {
-    /// The call.
+    /// The waker's call.
     pub call: f64,
-    /// What comes after it.
+    /// From the end of the call until the sleeper ran.
     pub latency: f64,
+    /// From the begin of the call until then.
+    pub delay: f64,
+    /// True if the sleeper ran on the CPU of the waker.
+    pub stayed: bool,
 }
 
 /// Nanoseconds of a call that does not sleep, because the word has changed already.
 pub fn refused_sleep(cpu: usize, rounds: usize) -> Vec<f64> {
-    const CALLS: u32 = 100;
     alone(cpu, || {
-        let Futex(word) = &Futex(HardwareU32::zeroed());
-        let round = |_| {
-            let start = Instant::now();
-            (0..CALLS).for_each(|_| Native::futex_wait(word, 1, None));
-            start.elapsed().as_nanos() as f64 / f64::from(CALLS)
-        };
-        (0..rounds).map(round).collect()
+        let word = HardwareU32::<Native>::zeroed();
+        let round = || each_ns(100, || Native::futex_wait(&word, 1, None));
+        repeat_with(round).take(rounds).collect()
     })
 }
 
 /// Nanoseconds from one thread to another and back on one CPU, each waking the other and sleeping.
 pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
     const TRIPS: u32 = 50;
-    let Futex(word) = &Futex(HardwareU32::zeroed());
+    let Padded(word) = &Padded(HardwareU32::<Native>::zeroed());
     let play = |mine: u32| {
         stay_on(cpu);
-        let mut times = Vec::new();
-        for _ in 0..rounds {
-            let start = Instant::now();
-            for _ in 0..TRIPS {
-                // ordering: Acquire; with the release below.
-                while word.core().load(Ordering::Acquire) != mine {
-                    Native::futex_wait(word, 1 - mine, None);
-                }
-                // ordering: Release; with the acquire above.
-                word.core().store(1 - mine, Ordering::Release);
-                Native::futex_wake(word, 1);
+        let trip = || {
+            // ordering: Acquire; with the release below.
+            while word.core().load(Ordering::Acquire) != mine {
+                Native::futex_wait(word, 1 - mine, None);
             }
-            times.push(start.elapsed().as_nanos() as f64 / f64::from(TRIPS));
-        }
-        times
+            // ordering: Release; with the acquire above.
+            word.core().store(1 - mine, Ordering::Release);
+            Native::futex_wake(word, 1);
+        };
+        repeat_with(|| each_ns(TRIPS, trip)).take(rounds).collect::<Vec<_>>()
     };
     std::thread::scope(|scope| {
         let second = scope.spawn(|| play(1));
@@ -65,37 +57,22 @@ pub fn round_trips(cpu: usize, rounds: usize) -> Vec<f64> {
     })
 }
 
-/// Wakes a thread on the second CPU, which sleeps and leaves that idle, from the first, `rounds` times,
-/// each time `idle` after it ran.
-pub fn wake_ups(cpus: [usize; 2], rounds: usize, idle: Duration) -> Vec<WakeUp> {
-    let [waker, sleeper] = cpus.map(|cpu| move || stay_on(cpu));
-    let woken = wake(rounds, (waker, || busy(idle)), (sleeper, || ()));
-    let wake_up = |it: Woken| WakeUp {
-        call: (it.back - it.called) as f64,
-        latency: it.ran.saturating_sub(it.back) as f64,
-    };
-    woken.into_iter().map(wake_up).collect()
+/// Wakes a thread on the second CPU from the first, `rounds` times, each time after `before`.
+pub fn wake_ups(
+    [waker, sleeper]: [usize; 2],
+    rounds: usize,
+    before: impl FnMut() + Send,
+) -> Vec<WakeUp> {
+    wake(rounds, (waker, before), (|| stay_on(sleeper), || ()))
 }
 
-/// A wake-up, by the clock.
-#[derive(Clone, Copy, Debug)]
-pub struct Woken {
-    /// When the waker called.
-    pub called: u64,
-    /// When the call was over.
-    pub back: u64,
-    /// When the sleeper ran.
-    pub ran: u64,
-    /// The CPU that it ran on.
-    pub ran_on: usize,
-}
-
-/// Wakes a thread from another one, `rounds` times. Of each thread: what it does at first, and before each round.
+/// Wakes a thread from another one, `rounds` times. Of the waker: its CPU, and what it does before each round; of the
+/// sleeper: what it does at first, and before each round.
 pub fn wake(
     rounds: usize,
-    (at_first, mut before): (impl Fn() + Send, impl FnMut() + Send),
+    (cpu, mut before): (usize, impl FnMut() + Send),
     (sleeper_at_first, sleeper_before): (impl Fn() + Send, impl Fn() + Send),
-) -> Vec<Woken> {
+) -> Vec<WakeUp> {
     let (word, ran_at, ran_on) = (HardwareU32::zeroed(), AtomicU64::new(0), AtomicUsize::new(0));
     let (word, ran_at, ran_on) = (&word, &ran_at, &ran_on);
     let sleeper = move || {
@@ -114,9 +91,8 @@ pub fn wake(
         }
     };
     let waker = move || {
-        at_first();
-        let mut seen = Vec::new();
-        for round in 0..rounds as u32 {
+        stay_on(cpu);
+        let round = |round: u32| {
             before();
             // ordering: Relaxed; the sleeper waits.
             ran_at.store(0, Ordering::Relaxed);
@@ -126,10 +102,15 @@ pub fn wake(
             Native::futex_wake(word, 1);
             let back = Native::now_ns();
             let ran = until_set(ran_at);
-            // ordering: Relaxed; published with `ran_at`.
-            seen.push(Woken { called, back, ran, ran_on: ran_on.load(Ordering::Relaxed) });
-        }
-        seen
+            WakeUp {
+                call: (back - called) as f64,
+                latency: ran.saturating_sub(back) as f64,
+                delay: ran.saturating_sub(called) as f64,
+                // ordering: Relaxed; published with `ran_at`.
+                stayed: ran_on.load(Ordering::Relaxed) == cpu,
+            }
+        };
+        (0..rounds as u32).map(round).collect()
     };
     std::thread::scope(|scope| {
         scope.spawn(sleeper);
@@ -162,33 +143,9 @@ pub fn busy(time: Duration) {
     }
 }
 
-/// Nanoseconds of a heavy barrier while no other thread of this process runs.
-pub fn lonely_barriers(cpu: usize, rounds: usize) -> Vec<f64> {
-    alone(cpu, || barriers(rounds))
-}
-
-/// Nanoseconds of a heavy barrier while a thread of this process spins on the second CPU.
-pub fn barriers_in_company(cpus: [usize; 2], rounds: usize) -> Vec<f64> {
-    // ordering: Relaxed; nothing is read through it.
-    let results = together(&cpus, Duration::from_millis(rounds.max(1) as u64), |index, is_over| {
-        if index == 0 {
-            return barriers(rounds);
-        }
-        while !is_over.load(Ordering::Relaxed) {
-            spin_loop();
-        }
-        Vec::new()
-    });
-    results.into_iter().next().unwrap_or_default()
-}
-
-fn barriers(rounds: usize) -> Vec<f64> {
-    let barrier = |_| {
-        let start = Instant::now();
-        Native::heavy_barrier();
-        start.elapsed().as_nanos() as f64
-    };
-    (0..rounds).map(barrier).collect()
+/// Nanoseconds of heavy barriers.
+pub fn barriers(cpu: usize, rounds: usize) -> Vec<f64> {
+    alone(cpu, || repeat_with(|| each_ns(1, Native::heavy_barrier)).take(rounds).collect())
 }
 
 #[cfg(test)]

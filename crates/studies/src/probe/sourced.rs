@@ -6,8 +6,8 @@ pub struct SourcedNumber {
     pub key: &'static str,
     /// Its unit, as the format has it.
     pub unit: &'static str,
-    /// The number, or a list of them.
-    pub value: String,
+    /// The number, or a list of them, if it is known.
+    pub value: Option<String>,
     /// Where it comes from.
     pub source: String,
 }
@@ -16,27 +16,27 @@ pub struct SourcedNumber {
 pub struct Unsourced {
     key: &'static str,
     unit: &'static str,
-    value: f64,
+    value: Option<f64>,
 }
 
 /// A time.
-pub fn ns(key: &'static str, value: f64) -> Unsourced {
-    Unsourced { key, unit: "ns", value }
+pub fn ns(key: &'static str, value: impl Into<Option<f64>>) -> Unsourced {
+    Unsourced { key, unit: "ns", value: value.into() }
 }
 /// A part of something.
-pub fn fraction(key: &'static str, value: f64) -> Unsourced {
-    Unsourced { key, unit: "fraction", value }
+pub fn fraction(key: &'static str, value: impl Into<Option<f64>>) -> Unsourced {
+    Unsourced { key, unit: "fraction", value: value.into() }
 }
 /// How many times as much.
-pub fn factor(key: &'static str, value: f64) -> Unsourced {
-    Unsourced { key, unit: "factor", value }
+pub fn factor(key: &'static str, value: impl Into<Option<f64>>) -> Unsourced {
+    Unsourced { key, unit: "factor", value: value.into() }
 }
 
 impl Unsourced {
     /// It has a source as it is.
     pub fn from(self, source: impl Into<String>) -> SourcedNumber {
         let Self { key, unit, value } = self;
-        SourcedNumber { key, unit, value: plain(value), source: source.into() }
+        SourcedNumber { key, unit, value: value.map(plain), source: source.into() }
     }
     /// It was measured, and how.
     pub fn measured(self, how: &str) -> SourcedNumber {
@@ -49,6 +49,14 @@ impl Unsourced {
     /// It has no evidence, and why it is there.
     pub fn guess(self, why: &str) -> SourcedNumber {
         self.from(format!("guess: {why}"))
+    }
+}
+
+impl SourcedNumber {
+    /// If it is not known, this number, and why it is there.
+    pub fn or_guess(self, value: f64, why: &str) -> Self {
+        let Self { key, unit, value: None, .. } = self else { return self };
+        Unsourced { key, unit, value: Some(value) }.guess(why)
     }
 }
 

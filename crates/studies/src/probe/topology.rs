@@ -25,7 +25,7 @@ pub struct CpuLayout {
 }
 
 /// Two CPUs, and whether they are in one socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Couple {
     /// The CPUs.
     pub cpus: [usize; 2],

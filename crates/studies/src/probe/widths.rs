@@ -1,11 +1,11 @@
 //! What it costs that a locked access has another width than the store before it.
 
-use super::pair::alone;
+use super::pair::{Padded, alone};
+use super::samples::each_ns;
 use lockwright_measure::stats::median;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
 
 /// The widths of the accesses, in bits.
 const BITS: [u32; 4] = [8, 16, 32, 64];
@@ -43,85 +43,46 @@ impl PairsOfWidths {
     }
 }
 
-/// An access of some width to the first bytes of a word.
-trait AccessWidth {
-    /// A compare-exchange of 0 for 1.
-    ///
-    /// # Safety
-    /// No other thread uses the word meanwhile.
-    unsafe fn take(word: &AtomicU64);
-    /// A plain store of 0.
-    ///
-    /// # Safety
-    /// As above.
-    unsafe fn give(word: &AtomicU64);
-}
-
-macro_rules! widths {
-    ($($atomic:ident)*) => {$(
-        impl AccessWidth for $atomic {
-            #[inline(always)]
-            unsafe fn take(word: &AtomicU64) {
-                // SAFETY: the word is alive and aligned, and no other thread uses it.
-                let part = unsafe { Self::from_ptr(word.as_ptr().cast()) };
-                // ordering: Acquire; as a lock has. The failure value is not used.
-                let _ = part.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
-            }
-            #[inline(always)]
-            unsafe fn give(word: &AtomicU64) {
-                // SAFETY: as above.
-                let part = unsafe { Self::from_ptr(word.as_ptr().cast()) };
-                // ordering: Release; as a lock has.
-                part.store(0, Ordering::Release);
-            }
-        }
-    )*};
-}
-
-widths!(AtomicU8 AtomicU16 AtomicU32 AtomicU64);
-
-/// A word with its cache line to itself.
-#[repr(align(64))]
-#[derive(Default)]
-struct LineWord(AtomicU64);
-
 /// Runs pairs; nanoseconds of each.
-type Round = fn(&LineWord) -> f64;
+type Round = fn(&AtomicU64) -> f64;
 
-#[inline(never)]
-fn round<T: AccessWidth, G: AccessWidth>(word: &LineWord) -> f64 {
-    let start = Instant::now();
-    for _ in 0..PAIRS {
-        // SAFETY: the word is that of `measure`, which gave it to no other thread.
-        unsafe { T::take(&word.0) };
-        // SAFETY: as above.
-        unsafe { G::give(&word.0) };
-    }
-    start.elapsed().as_nanos() as f64 / f64::from(PAIRS)
+/// The pairs with a compare-exchange of one width, and stores of all.
+macro_rules! rounds {
+    ($take:ident: $($give:ident)+) => {
+        [$(|word| {
+            // SAFETY: the word is alive and aligned, and no other thread uses it.
+            let taken = unsafe { $take::from_ptr(word.as_ptr().cast()) };
+            // SAFETY: as above.
+            let given = unsafe { $give::from_ptr(word.as_ptr().cast()) };
+            each_ns(PAIRS, || {
+                // ordering: Acquire; as a lock has. The failure value is not used.
+                let _ = taken.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+                // ordering: Release; as a lock has.
+                given.store(0, Ordering::Release);
+            })
+        }),+]
+    };
 }
 
-const fn rounds_of<T: AccessWidth>() -> [Round; BITS.len()] {
-    [round::<T, AtomicU8>, round::<T, AtomicU16>, round::<T, AtomicU32>, round::<T, AtomicU64>]
-}
+const ALL: [[Round; BITS.len()]; BITS.len()] = [
+    rounds!(AtomicU8: AtomicU8 AtomicU16 AtomicU32 AtomicU64),
+    rounds!(AtomicU16: AtomicU8 AtomicU16 AtomicU32 AtomicU64),
+    rounds!(AtomicU32: AtomicU8 AtomicU16 AtomicU32 AtomicU64),
+    rounds!(AtomicU64: AtomicU8 AtomicU16 AtomicU32 AtomicU64),
+];
 
 /// Measures the pairs on a core, each in turn in every round.
 pub fn measure(cpu: usize, rounds: usize) -> PairsOfWidths {
-    const ALL: [[Round; BITS.len()]; BITS.len()] = [
-        rounds_of::<AtomicU8>(),
-        rounds_of::<AtomicU16>(),
-        rounds_of::<AtomicU32>(),
-        rounds_of::<AtomicU64>(),
-    ];
     alone(cpu, || {
-        let word = LineWord::default();
+        let Padded(word) = &Padded(AtomicU64::new(0));
         let mut times = ALL.map(|row| row.map(|_| Vec::with_capacity(rounds)));
         for _ in 0..rounds {
             for (row, times) in ALL.iter().zip(&mut times) {
                 for (round, times) in row.iter().zip(times) {
                     // What a wider access left in the word must not make the next one fail.
                     // ordering: Relaxed; no other thread knows the word.
-                    word.0.store(0, Ordering::Relaxed);
-                    times.push(round(black_box(&word)));
+                    word.store(0, Ordering::Relaxed);
+                    times.push(round(black_box(word)));
                 }
             }
         }
