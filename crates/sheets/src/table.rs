@@ -167,8 +167,20 @@ impl<'a, T> SheetOf<'a, T> {
         self.add(Column::number(title).means(means).first(), cell);
     }
 }
+/// A column for people, and what is in it for an item.
+type SheetColumn<'a, T> = (Column, &'a dyn Fn(&T) -> String);
 
 impl Sheet {
+    /// A row for each item; the first `keys` of these columns say what it is about.
+    pub fn of<T>(
+        items: impl IntoIterator<Item = T>,
+        keys: usize,
+        columns: &[SheetColumn<'_, T>],
+    ) -> Self {
+        let row = |item: T| columns.iter().map(|(_, cell)| cell(&item)).collect();
+        let rows = items.into_iter().map(row).collect();
+        Self { columns: columns.iter().map(|(column, _)| column.clone()).collect(), keys, rows }
+    }
     /// The table, and the legend if there is one.
     pub fn text(&self) -> String {
         self.text_within(page::width())

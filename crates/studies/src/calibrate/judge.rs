@@ -2,8 +2,8 @@
 
 use super::cell::{FittedCell, rms_percent, rounded};
 use super::nothing_tried;
-use super::plan::{FitPlan, VariableOwner, workload_name};
-use super::search;
+use super::plan::{DepthOf, FitPlan, VariableOwner, workload_name};
+use super::search::Slopes;
 use crate::published::Unpatched;
 use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
 use lockwright_measure::error::Error;
@@ -53,21 +53,8 @@ impl<'a> Judge<'a> {
         Ok(Self { machine, plan, tables: tables.ok_or_else(nothing_tried)?, workers })
     }
 
-    /// All cells with the numbers at a place.
-    pub fn rows(
-        &self,
-        at: &[f64],
-        depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<FittedCell>, Error> {
-        self.rows_with(&self.plan.parameters(at), depth)
-    }
-
     /// All cells with these numbers.
-    pub fn rows_with(
-        &self,
-        parameters: &Parameters,
-        depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<FittedCell>, Error> {
+    pub fn rows(&self, parameters: &Parameters, depth: DepthOf) -> Result<Vec<FittedCell>, Error> {
         let mut simulated = self.simulate(&[(parameters.clone(), None)], depth)?;
         Ok(simulated.pop().into_iter().flatten().flatten().collect())
     }
@@ -77,15 +64,14 @@ impl<'a> Judge<'a> {
     fn simulate(
         &self,
         points: &[(Parameters, Option<Vec<usize>>)],
-        depth: fn(&SimulatedTable) -> TableDepth,
+        depth: DepthOf,
     ) -> Result<Vec<Vec<Vec<FittedCell>>>, Error> {
-        let fitted = |parameters| SimulatedMachine::fitted_with(self.machine, parameters);
-        let machines = points.iter().map(|(parameters, _)| fitted(parameters));
-        let machines = machines.collect::<Result<Vec<_>, _>>()?;
+        let fitted =
+            |(numbers, _): &(Parameters, _)| SimulatedMachine::fitted_with(self.machine, numbers);
+        let machines = points.iter().map(fitted).collect::<Result<Vec<_>, _>>()?;
         let depths: Vec<TableDepth> =
             self.tables.iter().map(|target| depth(target.table)).collect();
-        let mut jobs = Vec::new();
-        let mut of_job = Vec::new();
+        let (mut jobs, mut of_job) = (Vec::new(), Vec::new());
         for (point, ((_, only), machine)) in points.iter().zip(&machines).enumerate() {
             for (at, target) in self.tables.iter().enumerate() {
                 if only.as_ref().is_some_and(|only| !only.contains(&at)) {
@@ -103,60 +89,48 @@ impl<'a> Judge<'a> {
             }
         }
         let mut simulated = vec![vec![Vec::new(); self.tables.len()]; points.len()];
-        for ((point, at), runs) in
-            of_job.into_iter().zip(tables::run(&jobs, self.workers, None, &|_| ())?)
-        {
+        let runs = tables::run(&jobs, self.workers, None, &|_| ())?;
+        for ((point, at), runs) in of_job.into_iter().zip(runs) {
             simulated[point][at] = self.tables[at].rows(&runs);
         }
         Ok(simulated)
     }
 
-    /// The weighted relative errors at a place.
-    pub fn errors(
-        &self,
-        at: &[f64],
-        depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Vec<f64>, Error> {
-        Ok(self.rows(at, depth)?.iter().map(FittedCell::weighted_error).collect())
-    }
-
     /// What a step in each variable does to the errors.
-    pub fn slopes(
-        &self,
-        at: &[f64],
-        depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<search::Slopes, Error> {
+    pub fn slopes(&self, at: &[f64], depth: DepthOf) -> Result<Slopes, Error> {
         let step = |x: f64| if x + STEP <= 1.0 { STEP } else { -STEP };
         let together = self.moved_together();
         let mut points = vec![(self.plan.parameters(at), None)];
         for moved in &together {
             let mut there = at.to_vec();
             moved.iter().for_each(|&(index, _)| there[index] += step(at[index]));
-            let owners: Option<Vec<usize>> = moved.iter().map(|(_, owner)| *owner).collect();
-            let owners = owners.map(|owners| self.of_their_workloads(&owners));
-            points.push((self.plan.parameters(&there), owners));
+            let is_theirs = |&table: &usize| moved.iter().any(|&(_, it)| self.is_its(it, table));
+            let theirs = (0..self.tables.len()).filter(is_theirs).collect();
+            points.push((self.plan.parameters(&there), Some(theirs)));
         }
         let simulated = self.simulate(&points, depth)?;
         let (here, there) = simulated.split_first().ok_or_else(nothing_tried)?;
         let errors: Vec<f64> = here.iter().flatten().map(FittedCell::weighted_error).collect();
         let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
-        for (rows, moved) in there.iter().zip(&together) {
+        for (tables, moved) in there.iter().zip(&together) {
             for &(index, owner) in moved {
-                for (cell, error) in self.errors_of(rows, owner) {
-                    slopes[cell][index] = (error - errors[cell]) / step(at[index]);
+                let mut first = 0;
+                for (table, rows) in tables.iter().enumerate() {
+                    for (cell, row) in (first..).zip(rows).filter(|_| self.is_its(owner, table)) {
+                        slopes[cell][index] =
+                            (row.weighted_error() - errors[cell]) / step(at[index]);
+                    }
+                    first += here[table].len();
                 }
             }
         }
-        Ok(search::Slopes { errors, slopes })
+        Ok(Slopes { errors, slopes })
     }
 
-    /// The tables that have the workload of one of these.
-    fn of_their_workloads(&self, owners: &[usize]) -> Vec<usize> {
-        let is_theirs = |&table: &usize| owners.iter().any(|&owner| self.is_alike(owner, table));
-        (0..self.tables.len()).filter(is_theirs).collect()
-    }
-    fn is_alike(&self, a: usize, b: usize) -> bool {
-        workload_name(self.tables[a].table) == workload_name(self.tables[b].table)
+    /// True if a number of this owner decides what comes out of a table: it is the hardware's, or of the same workload.
+    fn is_its(&self, owner: VariableOwner, table: usize) -> bool {
+        let workload = |table: usize| workload_name(self.tables[table].table);
+        owner.is_none_or(|owner| workload(owner) == workload(table))
     }
 
     /// Which variables can be moved at the same time, and whose they are: numbers of different workloads'
@@ -175,20 +149,8 @@ impl<'a> Judge<'a> {
         together
     }
 
-    /// The errors of the tables with the workload of one, or of all, with their places among those of all.
-    fn errors_of(&self, rows: &[Vec<FittedCell>], owner: VariableOwner) -> Vec<(usize, f64)> {
-        let lengths = self.tables.iter().map(|target| target.published.len());
-        let tables =
-            lengths.enumerate().flat_map(|(table, length)| (0..length).map(move |_| table));
-        let is_its = |table: usize| owner.is_none_or(|owner| self.is_alike(owner, table));
-        let cells = tables.enumerate().filter(|(_, table)| is_its(*table));
-        let errors = rows.iter().enumerate().filter(|(table, _)| is_its(*table));
-        let errors = errors.flat_map(|(_, rows)| rows.iter().map(FittedCell::weighted_error));
-        cells.map(|(cell, _)| cell).zip(errors).collect()
-    }
-
     /// What is recorded of the columns that are met like this.
-    pub fn fits(&self, rows: &[FittedCell], depth: fn(&SimulatedTable) -> TableDepth) -> Vec<Fit> {
+    pub fn fits(&self, rows: &[FittedCell], depth: DepthOf) -> Vec<Fit> {
         let of_target = |target: &Target| -> Vec<Fit> {
             let depth = depth(target.table);
             let fit = |column: &&TableColumn| {

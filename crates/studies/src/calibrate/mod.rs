@@ -20,11 +20,11 @@ mod search;
 pub use cell::FittedCell;
 pub use plan::{FitEffort, FitPlan};
 
-use crate::tables::{SimulatedTable, TableDepth};
 use cell::{rounded, weighted_rms_percent};
 use judge::Judge;
 use lockwright_measure::error::Error;
 use lockwright_sim::machine::{Alternative, Calibration, Machine};
+use plan::DepthOf;
 use search::{Model, Slopes};
 
 /// A calibration and how the cells it was fitted on are met.
@@ -124,13 +124,8 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    fn look(
-        &mut self,
-        what: String,
-        at: Vec<f64>,
-        depth: fn(&SimulatedTable) -> TableDepth,
-    ) -> Result<Tried, Error> {
-        let rows = self.judge.rows(&at, depth)?;
+    fn look(&mut self, what: String, at: Vec<f64>, depth: DepthOf) -> Result<Tried, Error> {
+        let rows = self.judge.rows(&self.judge.plan.parameters(&at), depth)?;
         self.evaluations += 1;
         let value = weighted_rms_percent(&rows);
         self.done += 1;
@@ -149,10 +144,10 @@ impl Search<'_, '_> {
         }
         places.sort_by(|a, b| a.value.total_cmp(&b.value));
         places.truncate(self.effort.descents);
-        let starts = places.into_iter().enumerate();
-        starts
-            .map(|(at, place)| self.descend(format!("descent {}", at + 1), &place.at, None))
-            .collect()
+        let mut descend = |(at, place): (usize, Tried)| {
+            self.descend(format!("descent {}", at + 1), &place.at, None)
+        };
+        places.into_iter().enumerate().map(&mut descend).collect()
     }
 
     fn descend(
@@ -195,7 +190,8 @@ impl Model for Search<'_, '_> {
 
     fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Error> {
         self.evaluations += 1;
-        self.judge.errors(at, self.effort.search)
+        let rows = self.judge.rows(&self.judge.plan.parameters(at), self.effort.search)?;
+        Ok(rows.iter().map(FittedCell::weighted_error).collect())
     }
     fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Error> {
         self.evaluations += 1 + at.len();
@@ -211,11 +207,8 @@ fn conclude(
     effort: &FitEffort,
     evaluations: usize,
 ) -> Result<Calibrated, Error> {
-    let Some((chosen, others)) = fits.split_first() else {
-        return Err(nothing_tried());
-    };
+    let (chosen, others) = fits.split_first().ok_or_else(nothing_tried)?;
     let plan = judge.plan;
-    let rows = chosen.rows.clone();
     let alternatives = others.iter().map(|tried| Alternative {
         residual_rms_percent: rounded(tried.value, 3),
         parameters: plan.parameters(&tried.at),
@@ -236,10 +229,10 @@ fn conclude(
         calibration: Calibration::sealed(
             machine,
             plan.parameters(&chosen.at),
-            judge.fits(&rows, effort.judged),
+            judge.fits(&chosen.rows, effort.judged),
             alternatives.collect(),
         ),
-        rows,
+        rows: chosen.rows.clone(),
         evaluations,
     })
 }

@@ -15,6 +15,9 @@ pub struct FitPlan {
     pub effort: FitEffort,
 }
 
+/// How much of each cell of a table is simulated.
+pub type DepthOf = fn(&SimulatedTable) -> TableDepth;
+
 /// How hard to try.
 #[derive(Clone, Copy, Debug)]
 pub struct FitEffort {
@@ -28,9 +31,9 @@ pub struct FitEffort {
     /// the best.
     pub tolerance_percent: f64,
     /// How much of each cell is simulated while searching.
-    pub search: fn(&SimulatedTable) -> TableDepth,
+    pub search: DepthOf,
     /// How much of each cell is simulated for the judgement.
-    pub judged: fn(&SimulatedTable) -> TableDepth,
+    pub judged: DepthOf,
 }
 
 impl FitEffort {

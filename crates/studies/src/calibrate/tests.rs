@@ -1,5 +1,6 @@
 use super::cell::rms_percent;
 use super::*;
+use crate::tables::{SimulatedTable, TableDepth};
 use lockwright_sim::StartState;
 
 fn x5_4() -> (Machine, &'static FitPlan) {
@@ -130,7 +131,7 @@ fn the_builtin_calibration_meets_its_columns_as_it_says() {
     let (machine, plan) = x5_4();
     let calibration = Calibration::builtin("x5-4").expect("it is built in");
     let judge = Judge::new(&machine, plan, 2).expect("there is data");
-    let rows = judge.rows_with(&calibration.parameters, |table| table.full).expect("it runs");
+    let rows = judge.rows(&calibration.parameters, |table| table.full).expect("it runs");
     for recorded in &calibration.fits {
         let of_fit = rows.iter().filter(|row| {
             row.table == recorded.table && recorded.columns.iter().any(|name| name == row.column)

@@ -21,7 +21,8 @@ pub struct CheckDocument {
     seed: u64,
     /// Pairs of native medians that differ by more than this have a clear order.
     clear_factor: f64,
-    cells: Vec<JudgedCell>,
+    /// The cells so far.
+    pub cells: Vec<JudgedCell>,
     /// Missing while cells are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<Overall>,
@@ -73,6 +74,20 @@ impl JudgedCell {
             false => format!("{right} of {judged} {have}, but not {}", pairs.join(", ")),
         }
     }
+    fn table(&self) -> Sheet {
+        Sheet::of(
+            &self.locks,
+            1,
+            &[
+                (Column::name("lock"), &|it| it.lock.into()),
+                (Column::number("native"), &|it| rate(it.native_ops_per_s.median)),
+                (Column::number("least"), &|it| rate(it.native_ops_per_s.min)),
+                (Column::number("most"), &|it| rate(it.native_ops_per_s.max)),
+                (Column::number("simulated"), &|it| rate(it.simulated_ops_per_s)),
+                (Column::number("error"), &|it| format!("{} %", signed(it.error_percent))),
+            ],
+        )
+    }
 }
 
 impl CheckDocument {
@@ -91,10 +106,6 @@ impl CheckDocument {
             warnings: simulated.warnings(workload),
         }
     }
-    /// Adds a cell.
-    pub fn push(&mut self, cell: JudgedCell) {
-        self.cells.push(cell);
-    }
     /// There are no more cells.
     pub fn finish(&mut self) {
         let sum =
@@ -109,31 +120,6 @@ impl CheckDocument {
             }),
             median_error_percent: median_error(self.cells.iter().flat_map(|cell| &cell.locks)),
         });
-    }
-}
-
-impl JudgedCell {
-    fn table(&self) -> Sheet {
-        let columns = vec![
-            Column::name("lock"),
-            Column::number("native"),
-            Column::number("least"),
-            Column::number("most"),
-            Column::number("simulated"),
-            Column::number("error"),
-        ];
-        let row = |entry: &CheckEntry| {
-            let native = entry.native_ops_per_s;
-            vec![
-                entry.lock.into(),
-                rate(native.median),
-                rate(native.min),
-                rate(native.max),
-                rate(entry.simulated_ops_per_s),
-                format!("{} %", signed(entry.error_percent)),
-            ]
-        };
-        Sheet { columns, keys: 1, rows: self.locks.iter().map(row).collect() }
     }
 }
 

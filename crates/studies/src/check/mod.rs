@@ -14,7 +14,7 @@ use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_measure::subject::Subject;
 use lockwright_measure::trial::{LabMachine, Trial};
 use lockwright_sheets::{Outputs, Progress, foreign_load, plural};
-use plan::CheckCell;
+use plan::{CheckCell, SIMULATED_RUNS};
 pub use plan::{CheckPlan, THREADS};
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub fn run(
         let entries = locks.into_iter().zip(simulated).filter_map(|((lock, native), simulated)| {
             CheckEntry::of(lock.name(), &native, &simulated)
         });
-        document.push(JudgedCell::of(cell, entries.collect()));
+        document.cells.push(JudgedCell::of(cell, entries.collect()));
         outputs.keep_so_far(&document);
     }
     document.finish();
@@ -68,7 +68,7 @@ fn measure(
             let count = locks.len();
             for turn in 0..count {
                 let (lock, seen) = &mut locks[(turn + repetition as usize) % count];
-                let spec = plan.native(cell, *lock, repetition);
+                let spec = plan.trial(cell, *lock, repetition, false);
                 seen.push(result(&spec, machine.run_trial(&spec))?.ops_per_s);
                 progress.advance(1);
             }
@@ -83,13 +83,12 @@ fn simulate(
     machine: &SimulatedMachine,
     cell: CheckCell,
 ) -> Result<Vec<Vec<f64>>, Error> {
-    let specs = plan.simulated(cell);
-    let each = specs.len() / plan.locks_in(cell).len().max(1);
-    let results = machine.run_batch(&specs, &|_| ());
-    let numbers =
-        specs.iter().zip(results).map(|(spec, measured)| Ok(result(spec, measured)?.ops_per_s));
-    let numbers: Vec<f64> = numbers.collect::<Result<_, Error>>()?;
-    Ok(numbers.chunks(each.max(1)).map(<[f64]>::to_vec).collect())
+    let each = |lock| (0..SIMULATED_RUNS).map(move |run| plan.trial(cell, lock, run, true));
+    let specs: Vec<_> = plan.locks_in(cell).into_iter().flat_map(each).collect();
+    let results = specs.iter().zip(machine.run_batch(&specs, &|_| ()));
+    let numbers = results.map(|(spec, measured)| Ok(result(spec, measured)?.ops_per_s));
+    let numbers = numbers.collect::<Result<Vec<f64>, Error>>()?;
+    Ok(numbers.chunks(SIMULATED_RUNS as usize).map(<[f64]>::to_vec).collect())
 }
 
 /// What came out of a cell that was not interrupted and did not fail.

@@ -17,13 +17,12 @@ pub const THREADS: [usize; 6] = [1, 2, 8, 16, 32, 64];
 /// A native repetition with a CPU for each thread, and one in which all threads have their slices.
 const WINDOW_NS: u64 = 20_000_000;
 const OVERSUBSCRIBED_WINDOW_NS: u64 = 250_000_000;
-/// The same simulated, where nothing disturbs.
+/// A simulated repetition with a CPU for each thread: nothing disturbs it.
 const SIMULATED_WINDOW_NS: u64 = 5_000_000;
-const SIMULATED_OVERSUBSCRIBED_WINDOW_NS: u64 = 250_000_000;
 /// Native repetitions.
 const RUNS: u32 = 5;
 /// Simulated repetitions, each with another seed.
-const SIMULATED_RUNS: u32 = 2;
+pub const SIMULATED_RUNS: u32 = 2;
 
 /// Threads that do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -87,43 +86,27 @@ impl CheckPlan {
     }
     /// The locks of a cell: with more threads than CPUs no queue of spinners, unless it was named.
     pub fn locks_in(&self, cell: CheckCell) -> Vec<Subject> {
-        let is_oversubscribed = self.is_oversubscribed(cell);
         let takes_part = |lock: &&Asked| {
-            !is_oversubscribed || lock.explicitly || !stalls_if_oversubscribed(lock.subject)
+            cell.threads <= self.cpus || lock.explicitly || !stalls_if_oversubscribed(lock.subject)
         };
         self.locks.iter().filter(takes_part).map(|lock| lock.subject).collect()
     }
-    fn is_oversubscribed(&self, cell: CheckCell) -> bool {
-        cell.threads > self.cpus
-    }
-    /// A native repetition.
-    pub fn native(&self, cell: CheckCell, lock: Subject, repetition: u32) -> Trial {
-        let window_ns =
-            if self.is_oversubscribed(cell) { OVERSUBSCRIBED_WINDOW_NS } else { WINDOW_NS };
-        self.spec(cell, lock, repetition, None, window_ns)
-    }
-    /// The simulated repetitions of a cell, lock by lock.
-    pub fn simulated(&self, cell: CheckCell) -> Vec<Trial> {
-        // Native threads have run for different times when they are measured.
-        let scheduling = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
-        let (scheduling, window_ns) = match self.is_oversubscribed(cell) {
-            true => (Some(scheduling), SIMULATED_OVERSUBSCRIBED_WINDOW_NS),
-            false => (None, SIMULATED_WINDOW_NS),
+    /// A repetition of a lock in a cell.
+    pub fn trial(&self, cell: CheckCell, lock: Subject, run: u32, is_simulated: bool) -> Trial {
+        let CheckCell { cs_load, think_load, threads } = cell;
+        let is_oversubscribed = threads > self.cpus;
+        let window_ns = match is_oversubscribed {
+            true => OVERSUBSCRIBED_WINDOW_NS,
+            false if is_simulated => SIMULATED_WINDOW_NS,
+            false => WINDOW_NS,
         };
-        let spec = |lock, repetition| self.spec(cell, lock, repetition, scheduling, window_ns);
-        let locks = self.locks_in(cell).into_iter();
-        locks.flat_map(|lock| (0..SIMULATED_RUNS).map(move |run| spec(lock, run))).collect()
-    }
-    fn spec(
-        &self,
-        CheckCell { cs_load, think_load, threads }: CheckCell,
-        lock: Subject,
-        repetition: u32,
-        scheduling: Option<Scheduling>,
-        window_ns: u64,
-    ) -> Trial {
+        // Native threads have run for different times when they are measured.
+        let queued = Scheduling { kind: ScheduledKind::Program, start: StartState::Queued };
         let workload = Workload::counter(cs_load, think_load);
-        let trial = Trial::new(lock, workload, threads, window_ns, self.seed);
-        Trial { scheduling, repetition, ..trial }
+        Trial {
+            scheduling: (is_simulated && is_oversubscribed).then_some(queued),
+            repetition: run,
+            ..Trial::new(lock, workload, threads, window_ns, self.seed)
+        }
     }
 }

@@ -14,6 +14,13 @@ pub struct ReproducedRow {
     pub(super) columns: BTreeMap<&'static str, TableCell>,
 }
 
+impl ReproducedRow {
+    /// What stands in a column of its key.
+    pub(super) fn part(&self, key: &str) -> String {
+        self.key.get(key).map_or("-".into(), Key::to_string)
+    }
+}
+
 /// A simulated number next to the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TableCell {

@@ -1,7 +1,7 @@
 //! What was simulated, next to what was published.
 
 use super::cell::{CellRole, ReproducedRow, TableCell};
-use super::score::{Score, Scores};
+use super::score::Scores;
 use crate::tables::{SimulatedTable, TableColumn, TableDepth};
 use lockwright_measure::simulated::Fitted;
 use lockwright_sheets::{plural, setting};
@@ -59,17 +59,9 @@ pub struct TableDocument {
     simulated: bool,
     pub(super) calibration: Option<Fitted>,
     pub(super) windows: Windows,
-    /// Of the columns of unpatched code.
-    score: Option<Score>,
-    /// Of the columns of patched code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    predicted_score: Option<Score>,
-    /// Of the quotients of both.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    derived_score: Option<Score>,
-    pub(super) rows: Vec<ReproducedRow>,
-    #[serde(skip)]
+    #[serde(flatten)]
     scores: Scores,
+    pub(super) rows: Vec<ReproducedRow>,
     #[serde(skip)]
     pub(super) seed: u64,
     #[serde(skip)]
@@ -146,11 +138,8 @@ impl TableDocument {
             simulated: true,
             calibration,
             windows,
-            score: None,
-            predicted_score: None,
-            derived_score: None,
-            rows: Vec::new(),
             scores: Scores::default(),
+            rows: Vec::new(),
             seed,
             of: table,
         }
@@ -166,9 +155,6 @@ impl TableDocument {
     }
     /// Keeps how well the published cells are met.
     pub(super) fn judge(&mut self, scores: Scores) {
-        self.score = scores.baseline;
-        self.predicted_score = scores.predicted;
-        self.derived_score = scores.derived;
         self.scores = scores;
     }
     /// How well the published cells are met.

@@ -2,7 +2,7 @@
 
 use super::document::TableDocument;
 use crate::records::of_simulated;
-use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, meaning};
+use crate::tables::{Quantity, SimulatedTable, TableColumn, meaning};
 use lockwright_measure::simulated::SimulatedMachine;
 use lockwright_measure::trial::{LabMachine as _, Settings};
 use lockwright_sheets::{Column, Sheet, digits, lines, signed};
@@ -63,8 +63,7 @@ pub(super) fn of_table(table: &TableDocument) -> String {
         );
     }
     let rows = table.rows.iter().map(|row| {
-        let mut cells: Vec<String> =
-            of.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string)).collect();
+        let mut cells: Vec<String> = of.keys.iter().map(|key| row.part(key)).collect();
         let first = row.columns.get(base);
         cells.push(first.and_then(|cell| cell.published).map_or("-".into(), digits));
         cells.push(first.map_or("-".into(), |cell| digits(cell.simulated)));

@@ -42,18 +42,20 @@ impl TableDocument {
 }
 
 #[derive(Serialize)]
-struct Document<'a, T: Serialize> {
+struct Document<'a> {
     schema: &'a str,
     effort: ReproduceEffort,
     seed: u64,
     interrupted: bool,
     #[serde(flatten)]
-    body: T,
+    body: Body<'a>,
 }
 
 #[derive(Serialize)]
-struct List<'a> {
-    tables: &'a [TableDocument],
+#[serde(untagged)]
+enum Body<'a> {
+    Table(&'a TableDocument),
+    List { tables: &'a [TableDocument] },
 }
 
 impl Report for TableDocument {
@@ -167,16 +169,11 @@ impl Report for ReproduceDocument {
     }
     fn json(&self) -> String {
         let Self { effort, seed, interrupted, .. } = *self;
-        let schema = "lockwright.reproduce/1";
-        match self.tables.first() {
-            Some(body) if !self.is_list => {
-                to_json(&Document { schema, effort, seed, interrupted, body })
-            }
-            _ => {
-                let body = List { tables: &self.tables };
-                to_json(&Document { schema, effort, seed, interrupted, body })
-            }
-        }
+        let body = match self.tables.first() {
+            Some(table) if !self.is_list => Body::Table(table),
+            _ => Body::List { tables: &self.tables },
+        };
+        to_json(&Document { schema: "lockwright.reproduce/1", effort, seed, interrupted, body })
     }
     fn grid(&self) -> Grid {
         cells_of(&self.tables)

@@ -36,16 +36,20 @@ pub fn has_published_predictions(table: &SimulatedTable) -> bool {
 }
 
 /// Scores of a table by the kind of column; `None` where nothing was published.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Scores {
     /// Unpatched code.
+    #[serde(rename = "score")]
     pub baseline: Option<Score>,
     /// True if the machine was fitted to some of it.
+    #[serde(skip)]
     pub is_fitted: bool,
     /// Patched code.
+    #[serde(rename = "predicted_score", skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Score>,
     /// Quotients of the two. Differences in percent are not scored: the error of one that is near 0 says
     /// nothing.
+    #[serde(rename = "derived_score", skip_serializing_if = "Option::is_none")]
     pub derived: Option<Score>,
 }
 
@@ -57,17 +61,14 @@ impl Scores {
     ) -> Self {
         let Some(published) = published else { return Self::default() };
         let mut cells: Vec<(CellRole, Pair)> = Vec::new();
-        for column in table.columns {
-            if matches!(column.quantity, Quantity::Change(..)) {
-                continue;
-            }
+        let is_scored = |it: &&TableColumn| !matches!(it.quantity, Quantity::Change(..));
+        for column in table.columns.iter().filter(is_scored) {
             let spread = stddev_column(column.name);
             for row in rows {
                 let Some(cell) = row.columns.get(column.name) else { continue };
-                let Some(value) = cell.published else { continue };
-                if !cell.published_is.is_measured() {
+                let Some(value) = cell.published.filter(|_| cell.published_is.is_measured()) else {
                     continue;
-                }
+                };
                 let stddev =
                     spread.as_ref().and_then(|name| published.at(&table.key_of(row.of), name));
                 let pair = Pair {

@@ -4,11 +4,14 @@ use super::cell::{CellRole, ReproducedRow, TableCell};
 use super::document::TableDocument;
 use super::score::{Score, Scores};
 use crate::published::Standing;
-use crate::tables::{self, Key};
+use crate::tables;
 use lockwright_sheets::{Column, Sheet, digits, percent, provenance, signed, wrapped};
 
 /// Keys that are numbers.
 pub(super) const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
+
+/// What `inside` means.
+const INSIDE: &str = "published values inside the simulated interval";
 
 /// A table: how well it is met, its columns, and where the numbers come from.
 pub fn of_table(table: &TableDocument) -> String {
@@ -67,8 +70,6 @@ pub fn brief(table: &TableDocument) -> String {
     let keys = table.of.keys.iter().map(|key| Column::number(key.replace('_', " ")));
     let columns: Vec<Column> = keys.chain(shown.iter().flat_map(of_column)).collect();
     let cells = |row: &ReproducedRow| {
-        let keys =
-            table.of.keys.iter().map(|key| row.key.get(key).map_or("-".into(), Key::to_string));
         let of_column = |(name, _): &&(&'static str, Vec<CellRole>)| {
             let cell = row.columns.get(name);
             let number =
@@ -79,10 +80,27 @@ pub fn brief(table: &TableDocument) -> String {
                 number(|cell| cell.error_percent.map(signed)),
             ]
         };
+        let keys = table.of.keys.iter().map(|key| row.part(key));
         keys.chain(shown.iter().flat_map(of_column)).collect()
     };
     let rows = table.rows.iter().map(cells).collect();
     Sheet { columns, keys: table.of.keys.len(), rows }.without_legend()
+}
+
+/// A part of a number, if there is one.
+fn part_of(parts: Option<(usize, usize)>) -> String {
+    let parts = parts.filter(|&(_, of)| of > 0);
+    parts.map_or("-".into(), |(part, of)| format!("{part} of {of}"))
+}
+
+/// The error of a score, if there is one.
+fn error_of(score: &Option<Score>) -> String {
+    score.map_or("-".into(), |score| percent(score.rms_percent))
+}
+
+/// How many published values are inside the simulated interval.
+fn inside(score: &Option<Score>) -> String {
+    part_of(score.map(|score| (score.inside_interval, score.cells)))
 }
 
 /// How well the columns of each kind are met.
@@ -95,46 +113,38 @@ fn of_scores(table: &TableDocument) -> String {
         ("predicted (never fitted)", predicted, has(CellRole::Predicted)),
         ("derived (ratios)", derived, derived.is_some()),
     ];
-    let row = |(name, score, _): (&str, Option<Score>, bool)| {
-        let parts = |get: fn(Score) -> (usize, usize)| {
-            let there = score.map(get).filter(|&(_, of)| of > 0);
-            there.map_or("-".into(), |(part, of)| format!("{part} of {of}"))
-        };
-        vec![
-            name.into(),
-            score.map_or("0".into(), |score| score.cells.to_string()),
-            score.map_or("-".into(), |score| percent(score.rms_percent)),
-            parts(|score| (score.inside_interval, score.cells)),
-            parts(|score| (score.pairs_right, score.pairs)),
-        ]
-    };
-    let columns = vec![
-        Column::name("columns"),
-        Column::number("published cells").means("those of which an error can be taken"),
-        Column::number("error").means("root mean square of the relative errors"),
-        Column::number("inside").means("published values inside the simulated interval"),
-        Column::number("in order").means(
-            "pairs of cells of one quantity whose published numbers differ by more than two combined standard \
-             deviations (3 % where none was published), and how many of these pairs have the same order in the \
-             simulation",
-        ),
-    ];
-    let shown = kinds.into_iter().filter(|&(.., is_there)| is_there);
-    Sheet { columns, keys: 1, rows: shown.map(row).collect() }.text()
+    let cells = Column::number("published cells").means("those of which an error can be taken");
+    let error = Column::number("error").means("root mean square of the relative errors");
+    let order = Column::number("in order").means(
+        "pairs of cells of one quantity whose published numbers differ by more than two combined standard \
+         deviations (3 % where none was published), and how many of these pairs have the same order in the \
+         simulation",
+    );
+    Sheet::of(
+        kinds.into_iter().filter(|&(.., is_there)| is_there),
+        1,
+        &[
+            (Column::name("columns"), &|it| it.0.into()),
+            (cells, &|it| it.1.map_or(0, |score| score.cells).to_string()),
+            (error, &|it| error_of(&it.1)),
+            (Column::number("inside").means(INSIDE), &|it| inside(&it.1)),
+            (order, &|it| part_of(it.1.map(|score| (score.pairs_right, score.pairs)))),
+        ],
+    )
+    .text()
 }
 
 /// The rows of a column. A part of the key that is the same in all rows is in the heading.
 fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
-    let part = |row: &ReproducedRow, key: &str| row.key.get(key).map_or("-".into(), Key::to_string);
     let rows: Vec<&ReproducedRow> =
         table.rows.iter().filter(|row| row.columns.contains_key(name)).collect();
     let is_same = |key: &&&str| {
-        let mut parts = rows.iter().map(|row| part(row, key));
+        let mut parts = rows.iter().map(|row| row.part(key));
         let first = parts.next();
         rows.len() > 1 && parts.all(|part| Some(part) == first)
     };
     let (same, keys): (Vec<&str>, Vec<&str>) = table.of.keys.iter().partition(is_same);
-    let same = same.iter().filter_map(|key| Some(format!(", {key} {}", part(rows.first()?, key))));
+    let same = same.iter().filter_map(|key| Some(format!(", {key} {}", rows.first()?.part(key))));
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
     let heading = format!("{name}{} ({})", same.collect::<String>(), kinds.join("; "));
 
@@ -157,7 +167,7 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
             error_percent.map_or("-".into(), signed),
         ];
         let role = (kinds.len() > 1).then(|| role.short().to_string());
-        Some(keys.iter().map(|key| part(row, key)).chain(numbers).chain(role).collect())
+        Some(keys.iter().map(|key| row.part(key)).chain(numbers).chain(role).collect())
     };
     let rows = rows.iter().filter_map(cells).collect();
     let meaning = tables::meaning(name);
@@ -166,31 +176,23 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
 
 /// A line for each table.
 pub fn summary(tables: &[TableDocument]) -> String {
-    let row = |table: &TableDocument| {
-        let Scores { baseline, predicted, .. } = table.scores();
-        let error = |score: &Option<Score>| score.map_or("-".into(), |s| percent(s.rms_percent));
-        let inside = |score: &Option<Score>| {
-            score.map_or("-".into(), |s| format!("{} of {}", s.inside_interval, s.cells))
-        };
-        vec![
-            table.table.into(),
-            error(baseline),
-            inside(baseline),
-            error(predicted),
-            inside(predicted),
-        ]
-    };
-    let columns = vec![
-        Column::words("table"),
-        Column::number("baseline error").means(
-            "root mean square of the relative errors of the baseline columns (unpatched code), to most of \
-             which the machine was fitted",
-        ),
-        Column::number("inside").means("published values inside the simulated interval"),
-        Column::number("predicted error").means(
-            "the same of the predicted columns (patched code), which were never fitted; - if none was published",
-        ),
-        Column::number("inside"),
-    ];
-    Sheet { columns, keys: 1, rows: tables.iter().map(row).collect() }.text()
+    let baseline = Column::number("baseline error").means(
+        "root mean square of the relative errors of the baseline columns (unpatched code), to most of \
+         which the machine was fitted",
+    );
+    let predicted = Column::number("predicted error").means(
+        "the same of the predicted columns (patched code), which were never fitted; - if none was published",
+    );
+    Sheet::of(
+        tables,
+        1,
+        &[
+            (Column::words("table"), &|it| it.table.into()),
+            (baseline, &|it| error_of(&it.scores().baseline)),
+            (Column::number("inside").means(INSIDE), &|it| inside(&it.scores().baseline)),
+            (predicted, &|it| error_of(&it.scores().predicted)),
+            (Column::number("inside"), &|it| inside(&it.scores().predicted)),
+        ],
+    )
+    .text()
 }

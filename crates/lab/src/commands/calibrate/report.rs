@@ -3,7 +3,7 @@
 use lockwright_sheets::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
 use lockwright_sim::machine::Fit;
 use lockwright_studies::calibrate::{Calibrated, FitPlan, FittedCell};
-use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What came out, in each format.
@@ -12,73 +12,43 @@ pub struct CalibrateReport<'a> {
     pub fitted: &'a Calibrated,
 }
 
-/// `lockwright.calibrate/1`.
-#[derive(Serialize)]
-struct CalibrateDocument<'a> {
-    schema: &'a str,
-    machine: &'a str,
-    simulated: bool,
-    hash: &'a str,
-    evaluations: usize,
-    columns: Vec<DocumentColumn<'a>>,
-    rows: Vec<DocumentRow>,
-    /// The least and the greatest value that fits about as well.
-    spread: BTreeMap<&'a str, [f64; 2]>,
-}
-
-#[derive(Serialize)]
-struct DocumentColumn<'a> {
-    table: &'a str,
-    columns: &'a [String],
-    residual_percent: f64,
-}
-
-impl<'a> DocumentColumn<'a> {
-    fn of(fit: &'a Fit) -> Self {
-        Self {
-            table: &fit.table,
-            columns: &fit.columns,
-            residual_percent: fit.residual_rms_percent,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct DocumentRow {
-    table: &'static str,
-    row: String,
-    threads: u32,
-    column: &'static str,
-    simulated: f64,
-    published: f64,
-    error_percent: f64,
-}
-
 impl Report for CalibrateReport<'_> {
     fn text(&self) -> String {
         text(self.plan, self.fitted)
     }
+    /// `lockwright.calibrate/1`.
     fn json(&self) -> String {
-        let row = |row: &FittedCell| DocumentRow {
-            table: row.table,
-            row: row.of.label(),
-            threads: row.of.threads,
-            column: row.column,
-            simulated: row.simulated,
-            published: row.published,
-            error_percent: row.error_percent(),
+        let Calibrated { calibration, rows, spread, evaluations } = self.fitted;
+        let column = |fit: &Fit| {
+            json!({
+                "table": fit.table,
+                "columns": fit.columns,
+                "residual_percent": fit.residual_rms_percent,
+            })
         };
-        let spread = self.fitted.spread.iter().map(|(name, low, high)| (&name[..], [*low, *high]));
-        to_json(&CalibrateDocument {
-            schema: "lockwright.calibrate/1",
-            machine: self.plan.machine,
-            simulated: true,
-            hash: &self.fitted.calibration.hash,
-            evaluations: self.fitted.evaluations,
-            columns: self.fitted.calibration.fits.iter().map(DocumentColumn::of).collect(),
-            rows: self.fitted.rows.iter().map(row).collect(),
-            spread: spread.collect(),
-        })
+        let row = |row: &FittedCell| {
+            json!({
+                "table": row.table,
+                "row": row.of.label(),
+                "threads": row.of.threads,
+                "column": row.column,
+                "simulated": row.simulated,
+                "published": row.published,
+                "error_percent": row.error_percent(),
+            })
+        };
+        // The least and the greatest value that fits about as well.
+        let spread = spread.iter().map(|(name, low, high)| (name, [low, high]));
+        to_json(&json!({
+            "schema": "lockwright.calibrate/1",
+            "machine": self.plan.machine,
+            "simulated": true,
+            "hash": calibration.hash,
+            "evaluations": evaluations,
+            "columns": calibration.fits.iter().map(column).collect::<Vec<_>>(),
+            "rows": rows.iter().map(row).collect::<Vec<_>>(),
+            "spread": spread.collect::<BTreeMap<_, _>>(),
+        }))
     }
     fn grid(&self) -> Grid {
         Grid::of(
@@ -96,43 +66,39 @@ impl Report for CalibrateReport<'_> {
 }
 
 fn text(plan: &FitPlan, fitted: &Calibrated) -> String {
-    let columns = vec![
-        Column::words("table"),
-        Column::words("columns"),
-        Column::number("residual")
-            .means("root mean square of the relative errors of the cells that were fitted"),
-        Column::number("runs").means("of each cell"),
-    ];
-    let row = |fit: &Fit| {
-        let residual = percent(fit.residual_rms_percent);
-        let runs = fit.seeds.len().to_string();
-        vec![fit.table.clone(), fit.columns.join(", "), residual, runs]
-    };
-    let rows = fitted.calibration.fits.iter().map(row).collect();
-    let residuals = Sheet { columns, keys: 1, rows };
-
-    let columns = vec![
-        Column::words("column"),
-        Column::words("row"),
-        Column::number("simulated"),
-        Column::number("published"),
-        Column::number("error %"),
-    ];
-    let row = |row: &FittedCell| {
-        let (simulated, error) = (digits(row.simulated), signed(row.error_percent()));
-        vec![row.column.into(), row.of.label(), simulated, row.published.to_string(), error]
-    };
-    let cells = Sheet { columns, keys: 2, rows: fitted.rows.iter().map(row).collect() };
-
-    let columns = vec![
-        Column::words("number"),
-        Column::number("from").means("the least value that fits about as well"),
-        Column::number("to").means("the greatest"),
-    ];
-    let row =
-        |(name, low, high): &(String, f64, f64)| vec![name.clone(), digits(*low), digits(*high)];
-    let spread = Sheet { columns, keys: 1, rows: fitted.spread.iter().map(row).collect() };
-
+    let residual = Column::number("residual")
+        .means("root mean square of the relative errors of the cells that were fitted");
+    let residuals = Sheet::of(
+        &fitted.calibration.fits,
+        1,
+        &[
+            (Column::words("table"), &|fit| fit.table.clone()),
+            (Column::words("columns"), &|fit| fit.columns.join(", ")),
+            (residual, &|fit| percent(fit.residual_rms_percent)),
+            (Column::number("runs").means("of each cell"), &|fit| fit.seeds.len().to_string()),
+        ],
+    );
+    let cells = Sheet::of(
+        &fitted.rows,
+        2,
+        &[
+            (Column::words("column"), &|row| row.column.into()),
+            (Column::words("row"), &|row| row.of.label()),
+            (Column::number("simulated"), &|row| digits(row.simulated)),
+            (Column::number("published"), &|row| row.published.to_string()),
+            (Column::number("error %"), &|row| signed(row.error_percent())),
+        ],
+    );
+    let from = Column::number("from").means("the least value that fits about as well");
+    let spread = Sheet::of(
+        &fitted.spread,
+        1,
+        &[
+            (Column::words("number"), &|(name, ..)| name.clone()),
+            (from, &|(_, low, _)| digits(*low)),
+            (Column::number("to").means("the greatest"), &|(.., high)| digits(*high)),
+        ],
+    );
     wrapped(&format!(
         "simulated {}: {} sets of numbers were tried; calibration {}",
         plan.machine, fitted.evaluations, fitted.calibration.hash

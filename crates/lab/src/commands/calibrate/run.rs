@@ -61,11 +61,8 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
 /// Where the calibration goes. A file that exists is not overwritten by accident.
 fn target(args: &CalibrateArgs) -> Result<Destination, Error> {
     let Some(path) = &args.out else {
-        if [&args.documents.json, &args.documents.csv]
-            .into_iter()
-            .flatten()
-            .any(|path| path.as_os_str() == "-")
-        {
+        let documents = [&args.documents.json, &args.documents.csv];
+        if documents.into_iter().flatten().any(|path| path.as_os_str() == "-") {
             return Err(Error::usage(
                 "standard output already has the calibration: add --out FILE.toml",
             ));
