@@ -52,7 +52,7 @@ impl AxisValues {
 
 impl Range {
     fn read(entry: TomlItem<'_>, is_whole: bool) -> Result<Self, Error> {
-        let section = entry.section().ok_or_else(|| entry.refuse(HOW))?;
+        let section = entry.section(HOW)?;
         let number = |key| {
             let bound = section.find(key).ok_or_else(|| entry.refuse(HOW))?;
             bound.number().ok_or_else(|| bound.refuse("must be a number"))

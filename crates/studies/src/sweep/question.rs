@@ -118,30 +118,12 @@ impl Question {
         let asks = root.get("asks")?;
         let asks = asks.text().ok_or_else(|| asks.refuse("must be a text in quotes"))?.to_string();
         let mut ranges = Ranges::default();
-        let mut machines = Vec::new();
-        let mut run = Vec::new();
-        for section in sections(&root, "workload")? {
-            run.extend(names(section.get("name")?)?);
-        }
-        for section in sections(&root, "machine")? {
-            machines.extend(ranges.machines(&section, folder, &run)?);
-        }
-        let mut workloads = Vec::new();
-        for section in sections(&root, "workload")? {
-            workloads.extend(ranges.workloads(&section)?);
-        }
-        let mut locks = Vec::new();
-        for section in sections(&root, "lock")? {
-            locks.extend(ranges.locks(&section)?);
-        }
-        let mut runs = Vec::new();
-        for section in sections(&root, "run")? {
-            runs.extend(ranges.runs(&section)?);
-        }
-        let seeds = match root.find("seeds") {
-            None => vec![1],
-            Some(entry) => seeds(entry)?,
-        };
+        let run = each(&root, "workload", |it| names(it.get("name")?))?;
+        let machines = each(&root, "machine", |it| ranges.machines(it, folder, &run))?;
+        let workloads = each(&root, "workload", |it| ranges.workloads(it))?;
+        let locks = each(&root, "lock", |it| ranges.locks(it))?;
+        let runs = each(&root, "run", |it| ranges.runs(it))?;
+        let seeds = root.find("seeds").map_or(Ok(vec![1]), seeds)?;
         let (sampling, samples, drawn) = ranges.drawn(&root)?;
         root.finish()?;
         let ranges = ranges.names;
@@ -159,14 +141,19 @@ pub(crate) fn swept() -> impl Iterator<Item = Workload> + Clone {
     Workload::ALL.iter().copied().filter(is_swept)
 }
 
-/// `[key]`, or each `[[key]]`.
-fn sections<'a>(root: &TomlSection<'a>, key: &'a str) -> Result<Vec<TomlSection<'a>>, Error> {
+/// What `read` makes of `[key]`, or of each `[[key]]`.
+fn each<'a, T>(
+    root: &TomlSection<'a>,
+    key: &'a str,
+    mut read: impl FnMut(&TomlSection<'a>) -> Result<Vec<T>, Error>,
+) -> Result<Vec<T>, Error> {
     let entry = root.get(key)?;
-    let how = || entry.refuse(&format!("must be a section: write [{key}] above its keys"));
-    match entry.list() {
-        None => Ok(vec![entry.section().ok_or_else(how)?]),
-        Some(list) => list.map(|item| item.section().ok_or_else(how)).collect(),
-    }
+    let sections: Vec<_> = match entry.list() {
+        None => vec![entry.section_of_key()?],
+        Some(list) => list.map(|item| item.section_of_key()).collect::<Result<_, _>>()?,
+    };
+    let read = sections.iter().map(&mut read);
+    Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Runs of each trial: a number of them, or their seeds.
@@ -186,33 +173,39 @@ fn seeds(entry: TomlItem<'_>) -> Result<Vec<u64>, Error> {
 
 /// All combinations of the values of several keys, the last one fastest.
 pub(crate) fn combined(axes: &[(String, Vec<Slot>)]) -> Vec<Settled> {
-    let mut combinations: Vec<Settled> = vec![Vec::new()];
-    for (key, slots) in axes {
+    axes.iter().fold(vec![Vec::new()], |combinations, (key, slots)| {
         let with = |so_far: &Settled, slot: &Slot| {
             so_far.iter().cloned().chain([(key.clone(), slot.clone())]).collect()
         };
-        combinations = combinations
-            .iter()
-            .flat_map(|so_far| slots.iter().map(|slot| with(so_far, slot)))
-            .collect();
-    }
-    combinations
+        let with_each = |so_far| slots.iter().map(move |slot| with(so_far, slot));
+        combinations.iter().flat_map(with_each).collect()
+    })
 }
 
 /// The names in a list, or the one name.
 fn names(entry: TomlItem<'_>) -> Result<Vec<String>, Error> {
-    let texts = |values: Vec<Value>| {
-        let text = |value| match value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        };
-        values.into_iter().map(text).collect::<Option<Vec<_>>>()
+    let refusal = || entry.refuse("must be a name in quotes, or a list of names");
+    let AxisValues::Listed(values) = AxisValues::read(entry, false)? else { return Err(refusal()) };
+    let text = |value| match value {
+        Value::Text(text) => Ok(text),
+        _ => Err(refusal()),
     };
-    match AxisValues::read(entry, false)? {
-        AxisValues::Listed(values) => texts(values),
-        AxisValues::Drawn(_) => None,
-    }
-    .ok_or_else(|| entry.refuse("must be a name in quotes, or a list of names"))
+    values.into_iter().map(text).collect()
+}
+
+/// What the names in `entry` are the names of, among `all`.
+fn named<T: Copy>(
+    entry: TomlItem<'_>,
+    all: &[T],
+    name: impl Fn(&T) -> &'static str,
+) -> Result<Vec<T>, Error> {
+    let one = |named: String| {
+        all.iter().find(|it| name(it) == named).copied().ok_or_else(|| {
+            let known: Vec<_> = all.iter().map(&name).collect();
+            entry.refuse(&format!("must be one of {}", known.join(", ")))
+        })
+    };
+    names(entry)?.into_iter().map(one).collect()
 }
 
 /// A name that nothing answers to, with the file and line where it stands.
@@ -253,9 +246,9 @@ impl Ranges {
         is_whole: fn(&str) -> bool,
         check: &dyn Fn(&str, f64) -> Result<(), String>,
     ) -> Result<Vec<Settled>, Error> {
-        let Some(set) = section.section("set")? else { return Ok(vec![Vec::new()]) };
+        let Some(set) = section.find("set") else { return Ok(vec![Vec::new()]) };
         let mut axes = Vec::new();
-        for entry in set.entries() {
+        for entry in set.section_of_key()?.entries() {
             let slots = self.numbers(entry, within, is_whole(entry.key), check)?;
             axes.push((entry.key.to_string(), slots));
         }
@@ -290,14 +283,7 @@ impl Ranges {
         let placements = match section.find("placement") {
             None => vec![None],
             Some(entry) => {
-                let known = || ThreadPlacement::ALL.iter().map(|it| it.name());
-                let placement = |name: String| {
-                    ThreadPlacement::named(&name).map(Some).ok_or_else(|| {
-                        let known = known().collect::<Vec<_>>().join(", ");
-                        entry.refuse(&format!("must be one of {known}"))
-                    })
-                };
-                names(entry)?.into_iter().map(placement).collect::<Result<Vec<_>, _>>()?
+                named(entry, ThreadPlacement::ALL, |it| it.name())?.into_iter().map(Some).collect()
             }
         };
         let is_known = |key: &str, _| match Machine::number_names().any(|known| known == key) {
@@ -331,33 +317,32 @@ impl Ranges {
 
     fn locks(&mut self, section: &TomlSection<'_>) -> Result<Vec<LockChoice>, Error> {
         let name = section.get("name")?;
+        let named = |key: &str| Tunable::ALL.iter().find(|it| it.name() == key).copied();
         let check = |key: &str, number: f64| {
-            let tunable = Tunable::ALL.iter().find(|tunable| tunable.name() == key);
-            let Some(tunable) = tunable else {
+            let Some(tunable) = named(key) else {
                 let known: Vec<_> = Tunable::ALL.iter().map(|tunable| tunable.name()).collect();
                 return Err(format!("is no tunable of the locks: they are {}", known.join(", ")));
             };
             let is_whole = number.fract() == 0.0 && number >= 0.0;
-            let refusal = || format!("must be a whole number from 0 to {}", tunable.max());
-            if !is_whole {
-                return Err(refusal());
+            match is_whole && tunable.check(number as u64).is_ok() {
+                true => Ok(()),
+                false => Err(format!("must be a whole number from 0 to {}", tunable.max())),
             }
-            tunable.check(number as u64).map(drop).map_err(|_| refusal())
         };
         let settings = self.set(section, "tunables.", |_| true, &check)?;
         section.finish()?;
         let mut choices = Vec::new();
-        for named in names(name)? {
-            let lock = registry::find(&named).ok_or_else(|| {
+        for lock in names(name)? {
+            let lock = registry::find(&lock).ok_or_else(|| {
                 let known = LOCKS.iter().map(|row| row.name);
-                unknown(name, "lock", &named, known, "lockwright locks")
+                unknown(name, "lock", &lock, known, "lockwright locks")
             })?;
-            for settled in &settings {
-                let tunable = |key: &str| Tunable::ALL.iter().find(|it| it.name() == key).copied();
-                let tunables =
-                    settled.iter().filter_map(|(key, slot)| Some((tunable(key)?, slot.clone())));
-                choices.push(LockChoice { lock, tunables: tunables.collect() });
-            }
+            let tunable = |(key, slot): &(String, Slot)| Some((named(key)?, slot.clone()));
+            let choice = |settled: &Settled| LockChoice {
+                lock,
+                tunables: settled.iter().filter_map(tunable).collect(),
+            };
+            choices.extend(settings.iter().map(choice));
         }
         Ok(choices)
     }
@@ -375,17 +360,15 @@ impl Ranges {
         let mut axes = Vec::new();
         for entry in section.entries().filter(|entry| entry.key != "name") {
             let slots = self.slots(entry, "parameters.", true)?;
-            let mut is_known = false;
-            for workload in &workloads {
-                let Some(param) = workload.table().iter().find(|it| it.name == entry.key) else {
-                    continue;
-                };
-                is_known = true;
-                if !slots.iter().flat_map(Slot::ends).all(|value| param.allows(&value)) {
-                    return Err(entry.refuse(&format!("must be {}", param.must_be())));
-                }
+            let param = |it: &&Workload| it.table().iter().find(|param| param.name == entry.key);
+            let params: Vec<_> = workloads.iter().filter_map(|it| param(&it)).collect();
+            let values: Vec<Value> = slots.iter().flat_map(Slot::ends).collect();
+            if let Some(param) =
+                params.iter().find(|it| !values.iter().all(|value| it.allows(value)))
+            {
+                return Err(entry.refuse(&format!("must be {}", param.must_be())));
             }
-            if !is_known {
+            if params.is_empty() {
                 let known: Vec<_> =
                     workloads.iter().flat_map(|it| it.table()).map(|param| param.name).collect();
                 let known = if known.is_empty() { "none".into() } else { known.join(", ") };
@@ -416,10 +399,7 @@ impl Ranges {
             threads.push(ThreadsChoice::of(slot).ok_or_else(how)?);
         }
         let schedulings = schedulings(section)?;
-        let times = |key, usual| match section.find(key) {
-            None => Ok(vec![usual]),
-            Some(entry) => whole_list(entry),
-        };
+        let times = |key, usual| section.find(key).map_or(Ok(vec![usual]), whole_list);
         let (warmups, windows) = (times("warmup_us", 200)?, times("window_us", 1_000)?);
         section.finish()?;
         let mut choices = Vec::new();
@@ -448,17 +428,18 @@ impl Ranges {
         };
         let seed = root.find("sampling_seed").map_or(Ok(1), |entry| entry.whole(0))? as u32;
         let samples = root.find("samples");
-        let (Some(at), Some(entry)) = (self.first_at, samples) else {
-            return match (self.first_at, samples) {
-                (Some(at), _) => Err(root.source.refuse(
+        let (at, entry) = match (self.first_at, samples) {
+            (Some(at), Some(entry)) => (at, entry),
+            (Some(at), None) => {
+                return Err(root.source.refuse(
                     at,
                     "a range needs to know how many numbers to draw: add `samples = 256` above the first section",
-                )),
-                (None, Some(entry)) => {
-                    Err(entry.refuse("is for ranges, and there is none: leave it out"))
-                }
-                (None, None) => Ok((sampling, 1, Vec::new())),
-            };
+                ));
+            }
+            (None, Some(entry)) => {
+                return Err(entry.refuse("is for ranges, and there is none: leave it out"));
+            }
+            (None, None) => return Ok((sampling, 1, Vec::new())),
         };
         let count = entry.whole(1)?;
         if count > u64::from(sampling.most()) {
@@ -532,30 +513,15 @@ fn whole_list(entry: TomlItem<'_>) -> Result<Vec<u64>, Error> {
 
 /// Who decides where threads run, and how a run with such a scheduler begins.
 fn schedulings(section: &TomlSection<'_>) -> Result<Vec<Option<Scheduling>>, Error> {
-    let starts = match section.find("start") {
-        None => StartState::ALL.to_vec(),
-        Some(entry) => {
-            let start = |name: String| {
-                let known = || StartState::ALL.iter().map(|it| it.name()).collect::<Vec<_>>();
-                let how = || entry.refuse(&format!("must be one of {}", known().join(", ")));
-                StartState::named(&name).ok_or_else(how)
-            };
-            names(entry)?.into_iter().map(start).collect::<Result<Vec<_>, _>>()?
-        }
-    };
+    let starts = section.find("start").map_or(Ok(StartState::ALL.to_vec()), |entry| {
+        named(entry, StartState::ALL, |start| start.name())
+    })?;
     let Some(entry) = section.find("scheduling") else { return Ok(vec![None]) };
-    let mut all = Vec::new();
-    for name in names(entry)? {
-        let kind = SCHEDULINGS.iter().find(|(known, _)| *known == name).ok_or_else(|| {
-            let known: Vec<_> = SCHEDULINGS.iter().map(|(name, _)| *name).collect();
-            entry.refuse(&format!("must be one of {}", known.join(", ")))
-        })?;
-        match kind.1 {
-            None => all.push(None),
-            Some(kind) => all.extend(starts.iter().map(|&start| Some(Scheduling { kind, start }))),
-        }
-    }
-    Ok(all)
+    let each_start = |(_, kind)| match kind {
+        None => vec![None],
+        Some(kind) => starts.iter().map(|&start| Some(Scheduling { kind, start })).collect(),
+    };
+    Ok(named(entry, &SCHEDULINGS, |it| it.0)?.into_iter().flat_map(each_start).collect())
 }
 
 /// Returns true if a number of a machine counts something.

@@ -86,16 +86,16 @@ impl<'a> TomlItem<'a> {
         }))
     }
 
-    /// Its keys, if it is a table.
-    pub(crate) fn section(self) -> Option<TomlSection<'a>> {
-        let table = self.value.as_table()?;
-        Some(TomlSection {
-            source: self.source,
-            name: self.key,
-            at: self.at,
-            table,
-            asked: RefCell::default(),
-        })
+    /// Its keys; `refusal` is what is wrong if it is no table.
+    pub(crate) fn section(self, refusal: &str) -> Result<TomlSection<'a>, Error> {
+        let Self { source, key: name, at, value } = self;
+        let table = value.as_table().ok_or_else(|| self.refuse(refusal))?;
+        Ok(TomlSection { source, name, at, table, asked: RefCell::default() })
+    }
+
+    /// Its keys, if it is the section `[key]`.
+    pub(crate) fn section_of_key(self) -> Result<TomlSection<'a>, Error> {
+        self.section(&format!("must be a section: write [{}] above its keys", self.key))
     }
 }
 
@@ -125,13 +125,6 @@ impl<'a> TomlSection<'a> {
             "" => self.source.refuse(self.at, &format!("add `{key}`, which has to be there")),
             name => self.source.refuse(self.at, &format!("add `{key}` to [{name}]")),
         })
-    }
-
-    /// A section of it; none if there is no such key.
-    pub(crate) fn section(&self, key: &'a str) -> Result<Option<Self>, Error> {
-        let Some(entry) = self.find(key) else { return Ok(None) };
-        let refusal = || entry.refuse(&format!("must be a section: write [{key}] above its keys"));
-        entry.section().map(Some).ok_or_else(refusal)
     }
 
     /// All that it has.

@@ -13,10 +13,8 @@ impl Ranges {
         run: &[String],
     ) -> Result<Vec<Settled>, Error> {
         let Some(software) = machine.find("software") else { return Ok(vec![Vec::new()]) };
-        let software = software.section().ok_or_else(|| {
-            software
-                .refuse("must be a section: write [machine.software.locktorture] above its keys")
-        })?;
+        let software = software
+            .section("must be a section: write [machine.software.locktorture] above its keys")?;
         let mut axes = Vec::new();
         for entry in software.entries() {
             let with_parts = || swept().filter(|it| !it.software_parts().is_empty());
@@ -27,10 +25,8 @@ impl Ranges {
             if !run.iter().any(|it| it == workload.name()) {
                 return Err(entry.refuse("is not a workload of this question: leave it out"));
             }
-            let section = entry.section().ok_or_else(|| {
-                let name = workload.name();
-                entry.refuse(&format!("must be a section: write [machine.software.{name}]"))
-            })?;
+            let how = format!("must be a section: write [machine.software.{}]", entry.key);
+            let section = entry.section(&how)?;
             let parts = workload.software_parts();
             let is_time = |ns| (0.0..=TIME_MAX_NS as f64).contains(&ns);
             let check = |part: &str, ns: f64| match parts.contains(&part) {

@@ -1,6 +1,6 @@
 //! All locks of a question over one of its columns: a table, and lines.
 
-use super::{Found, lock_and_setting, named, results, shared_tunables};
+use super::{Found, in_columns, lock_and_setting, named, results, shared_tunables, without_result};
 use crate::sweep::question::Question;
 use crate::sweep::table::flat;
 use crate::sweep::trials::Trials;
@@ -218,10 +218,6 @@ impl LinesRow {
         }
     }
 
-    fn in_column(&self, column: &str) -> String {
-        self.setting.get(column).cloned().unwrap_or_default()
-    }
-
     /// Its setting, in words: the name of a machine, and numbers with theirs.
     fn setting(&self) -> String {
         let word = |(column, value): (&String, &String)| match column.rsplit('.').next() {
@@ -237,11 +233,7 @@ impl Report for LinesReport {
         false
     }
     fn text(&self) -> String {
-        let missing = match self.missing {
-            0 => String::new(),
-            missing => format!("; {missing} trials have no result"),
-        };
-        let title = format!("{}\nsimulated{missing}", self.asks);
+        let title = format!("{}\nsimulated{}", self.asks, without_result(self.missing));
         let setting = self.columns.iter().map(Column::name);
         let own = [
             Column::name("lock"),
@@ -263,7 +255,7 @@ impl Report for LinesReport {
         ];
         let row = |row: &LinesRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
-            let setting = self.columns.iter().map(|column| row.in_column(column));
+            let setting = in_columns(&row.setting, &self.columns);
             let own = [
                 row.lock.clone(),
                 row.x.to_string(),
@@ -300,7 +292,7 @@ impl Report for LinesReport {
         let header = self.columns.iter().cloned().chain(own.map(String::from)).collect();
         let row = |row: &LinesRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
-            let setting = self.columns.iter().map(|column| row.in_column(column));
+            let setting = in_columns(&row.setting, &self.columns);
             let numbers = [mean, min, max, row.fairness_factor, row.least_of_average];
             let own = [row.x.to_string(), row.lock.clone(), row.runs.to_string()];
             let gain = row.gain.map(|gain| gain.to_string()).unwrap_or_default();

@@ -56,20 +56,19 @@ struct SettingGain {
 /// The gain at one point of one setting.
 #[derive(Debug)]
 struct GainPoint {
+    /// What is the same at all points of the setting.
+    setting: String,
+    point: usize,
     values: BTreeMap<String, String>,
     gain: f64,
 }
 
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// Throughput by lock, summed over seeds, with the number of them.
-type ByLock = BTreeMap<String, (f64, u64)>;
-
-/// A setting, a point, and the columns of both.
+/// The columns of a setting and a point, and throughput by lock, summed over seeds, with the number of them.
 struct Cell {
     values: BTreeMap<String, String>,
-    point: usize,
-    locks: ByLock,
+    locks: BTreeMap<String, (f64, u64)>,
 }
 
 impl GainReport {
@@ -98,9 +97,8 @@ impl GainReport {
                 missing += 1;
                 continue;
             };
-            let point = trial.point;
-            let cell = cells.entry((setting_key(&values, question), point));
-            let cell = cell.or_insert_with(|| Cell { values, point, locks: ByLock::new() });
+            let cell = cells.entry((setting_key(&values, question), trial.point));
+            let cell = cell.or_insert_with(|| Cell { values, locks: BTreeMap::new() });
             let sum = cell.locks.entry(lock).or_default();
             *sum = (sum.0 + found.ops_per_s, sum.1 + 1);
         }
@@ -108,18 +106,18 @@ impl GainReport {
         let over = named(over.unwrap_or(usual(0)), &names)?;
         let of = named(of.unwrap_or(usual(1)), &names)?;
         let columns = telling(&cells);
-        let settings = gains(&cells, &columns, question, [&of, &over]);
-        let points: Vec<_> = cells
-            .values()
-            .filter_map(|cell| {
-                Some(GainPoint { values: cell.values.clone(), gain: cell.gain([&of, &over])? })
-            })
-            .collect();
+        let at_point = |((setting, point), Cell { values, locks }): ((String, usize), Cell)| {
+            let mean = |lock| locks.get(lock).map(|&(sum, count)| sum / count as f64);
+            let gain = mean(&of)? / mean(&over)?;
+            gain.is_finite().then_some(GainPoint { setting, point, values, gain })
+        };
+        let points: Vec<_> = cells.into_iter().filter_map(at_point).collect();
         if points.is_empty() {
             return Err(Error::usage(format!(
                 "there are no results of both {of} and {over} for this question: run `lockwright sweep` first"
             )));
         }
+        let settings = gains(&points, &columns, question);
         let (schema, asks) = ("lockwright.sweep-report/1", question.asks.clone());
         Ok(Self { schema, asks, simulated: true, of, over, missing, settings, points, columns })
     }
@@ -133,16 +131,11 @@ impl GainReport {
     fn indices(&self, settings: &[&SettingGain]) -> Grid {
         let columns = self.setting_columns();
         let names = ["number", "first", "total"].map(String::from);
-        let mut grid = Grid { header: [&columns[..], &names].concat(), rows: Vec::new() };
-        for setting in settings {
-            for of_number in &setting.sensitivity {
-                let value =
-                    |column: &String| setting.setting.get(column).cloned().unwrap_or_default();
-                let row = columns.iter().map(value).chain(of_number.cells());
-                grid.rows.push(row.collect());
-            }
-        }
-        grid
+        let rows = settings.iter().flat_map(|it| it.sensitivity.iter().map(|of| (&it.setting, of)));
+        let row = |(setting, of): (_, &Sensitivity)| {
+            in_columns(setting, &columns).chain(of.cells()).collect()
+        };
+        Grid { rows: rows.map(row).collect(), header: [&columns[..], &names].concat() }
     }
 }
 
@@ -157,26 +150,19 @@ impl Report for GainReport {
             self.asks,
             self.of,
             self.over,
-            match self.missing {
-                0 => String::new(),
-                missing => format!("; {missing} trials have no result"),
-            }
+            without_result(self.missing),
         );
         let columns = self.setting_columns();
-        let mut grid = Grid {
-            header: columns.iter().cloned().chain(["points".into()]).collect(),
-            rows: Vec::new(),
+        let quantiles = QUANTILES.map(|quantile| format!("{} %", quantile * 100.0));
+        let row = |it: &SettingGain| {
+            let row = in_columns(&it.setting, &columns).chain([it.points.to_string()]);
+            let gains = format!("{:.0} %", it.gains * 100.0);
+            row.chain(it.quantiles.map(digits)).chain([gains]).collect()
         };
-        grid.header.extend(QUANTILES.map(|quantile| format!("{} %", quantile * 100.0)));
-        grid.header.push("gains".into());
-        for setting in &self.settings {
-            let value = |column: &String| setting.setting.get(column).cloned().unwrap_or_default();
-            let mut row: Vec<String> = columns.iter().map(value).collect();
-            row.push(setting.points.to_string());
-            row.extend(setting.quantiles.map(digits));
-            row.push(format!("{:.0} %", setting.gains * 100.0));
-            grid.rows.push(row);
-        }
+        let grid = Grid {
+            header: [&columns[..], &["points".into()], &quantiles, &["gains".into()]].concat(),
+            rows: self.settings.iter().map(row).collect(),
+        };
         let mut text = wrapped(&title) + "\n" + &text_table(&grid, columns.len());
         let of_indices: Vec<_> =
             self.settings.iter().filter(|it| !it.sensitivity.is_empty()).collect();
@@ -196,18 +182,24 @@ impl Report for GainReport {
     fn grid(&self) -> Grid {
         let header = self.columns.iter().cloned().chain(["gain".into()]).collect();
         let row = |point: &GainPoint| {
-            let value = |column: &String| point.values.get(column).cloned().unwrap_or_default();
-            self.columns.iter().map(value).chain([format!("{:.5}", point.gain)]).collect()
+            let gain = format!("{:.5}", point.gain);
+            in_columns(&point.values, &self.columns).chain([gain]).collect()
         };
         Grid { header, rows: self.points.iter().map(row).collect() }
     }
 }
 
-impl Cell {
-    fn gain(&self, [of, over]: [&str; 2]) -> Option<f64> {
-        let mean = |lock| self.locks.get(lock).map(|&(sum, count)| sum / count as f64);
-        Some(mean(of)? / mean(over)?).filter(|gain| gain.is_finite())
-    }
+/// The values of these columns; empty where there is none.
+fn in_columns<'a>(
+    values: &'a BTreeMap<String, String>,
+    columns: &'a [String],
+) -> impl Iterator<Item = String> + 'a {
+    columns.iter().map(|column| values.get(column).cloned().unwrap_or_default())
+}
+
+/// The end of a title that says what is missing.
+fn without_result(missing: u64) -> String {
+    if missing > 0 { format!("; {missing} trials have no result") } else { String::new() }
 }
 
 /// What a line says of the result.
@@ -299,38 +291,29 @@ fn telling(cells: &BTreeMap<(String, usize), Cell>) -> Vec<String> {
         .collect()
 }
 
-/// The gain in each setting.
-fn gains(
-    cells: &BTreeMap<(String, usize), Cell>,
-    columns: &[String],
-    question: &Question,
-    locks: [&str; 2],
-) -> Vec<SettingGain> {
-    let mut settings: BTreeMap<&String, Vec<&Cell>> = BTreeMap::new();
-    for ((setting, _), cell) in cells {
-        settings.entry(setting).or_default().push(cell);
-    }
-    let of_setting = |cells: &Vec<&Cell>| {
-        let mut gains: Vec<f64> = cells.iter().filter_map(|cell| cell.gain(locks)).collect();
+/// The gain in each setting. Points of one setting are next to each other.
+fn gains(points: &[GainPoint], columns: &[String], question: &Question) -> Vec<SettingGain> {
+    let of_setting = |points: &[GainPoint]| {
+        let mut gains: Vec<f64> = points.iter().map(|point| point.gain).collect();
         gains.sort_by(f64::total_cmp);
-        let first = cells.first()?;
         let is_own =
             |column: &&String| columns.contains(column) && !question.ranges.contains(column);
-        let setting = first.values.iter().filter(|(column, _)| is_own(column));
-        let by_point = cells.iter().filter_map(|cell| Some((cell.point, cell.gain(locks)?.ln())));
+        let setting = points[0].values.iter().filter(|(column, _)| is_own(column));
+        let by_point = points.iter().map(|point| (point.point, point.gain.ln()));
         let sensitivity = match question.sampling {
             Sampling::Saltelli => indices::of(&by_point.collect(), question),
             _ => Vec::new(),
         };
-        (!gains.is_empty()).then(|| SettingGain {
+        SettingGain {
             setting: setting.map(|(column, value)| (column.clone(), value.clone())).collect(),
             points: gains.len(),
             quantiles: QUANTILES.map(|quantile| quantile_of(&gains, quantile)),
             gains: gains.iter().filter(|&&gain| gain > 1.0).count() as f64 / gains.len() as f64,
             sensitivity,
-        })
+        }
     };
-    let mut found: Vec<_> = settings.values().filter_map(of_setting).collect();
+    let of_one = |a: &GainPoint, b: &GainPoint| a.setting == b.setting;
+    let mut found: Vec<_> = points.chunk_by(of_one).map(of_setting).collect();
     // Numbers in the order of numbers.
     let order = |setting: &SettingGain| {
         let number = |value: &String| value.parse().unwrap_or(f64::MAX);
