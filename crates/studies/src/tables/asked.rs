@@ -1,7 +1,7 @@
 //! Other locks in a table: each has a column in the unit of the table's first one.
 
 use super::meaning::subject_and_unit;
-use super::table::{Quantity, SimulatedTable, TableColumn};
+use super::table::{Quantity, SimulatedTable, column};
 use lockwright_measure::error::Error;
 
 impl SimulatedTable {
@@ -26,9 +26,8 @@ impl SimulatedTable {
         for lock in locks {
             let name: &'static str = format!("{lock}{unit}").leak();
             let over: &'static str = format!("{lock}_over_{subject}").leak();
-            let of = |name, quantity| TableColumn { name, quantity, weight: 0.0 };
-            columns.push(of(name, Quantity::Of(lock, measure)));
-            columns.push(of(over, Quantity::Ratio(name, base)));
+            columns.push(column(name, Quantity::Of(lock, measure), 0.0));
+            columns.push(column(over, Quantity::Ratio(name, base), 0.0));
         }
         Ok(Box::leak(Box::new(Self { columns: columns.leak(), ..*self })))
     }

@@ -21,9 +21,8 @@
 //! ([`elsewhere`]), because no other lock is simulated.
 
 use super::measure::TableMeasure;
-use super::row::Symbol;
-use super::row::{Key, TableRow};
-use super::table::{Quantity, SimulatedTable, TableColumn, TableDepth, TableThreads, Variable};
+use super::row::{Key, Symbol, TableRow};
+use super::table::{Quantity, SimulatedTable, TableThreads, Variable, column, depth};
 use super::tasks;
 use lockwright_core::events::Event;
 use lockwright_measure::workload::Workload;
@@ -33,19 +32,6 @@ use lockwright_measure::workload::handoff::{HandoffParams, Section};
 use lockwright_measure::workload::{aim7, counter, handoff};
 use lockwright_sim::StartState;
 use lockwright_sim::machine::{Parameters, ThreadPlacement};
-
-const fn depth(
-    seeds: u64,
-    starts: &'static [StartState],
-    warmup_us: u64,
-    window_us: u64,
-) -> TableDepth {
-    TableDepth { seeds, starts, warmup_us, window_us, units: 0 }
-}
-
-const fn column(name: &'static str, quantity: Quantity, weight: f64) -> TableColumn {
-    TableColumn { name, quantity, weight }
-}
 
 /// Lock operations in thousands per second.
 const KOPS: TableMeasure = TableMeasure::Total(1e3);
@@ -94,9 +80,9 @@ pub static READER_SPINNING: SimulatedTable = SimulatedTable {
         Variable { name: counter::part::OUTSIDE, low: 20.0, high: 100.0 },
         Variable { name: counter::part::INSIDE, low: 10.0, high: 90.0 },
     ],
-    search: depth(2, &[], 1_000, 3_000),
-    full: depth(4, &[], 3_000, 10_000),
-    quick: depth(2, &[], 2_000, 6_000),
+    search: depth(2, &[], 1_000, 3_000, 0),
+    full: depth(4, &[], 3_000, 10_000, 0),
+    quick: depth(2, &[], 2_000, 6_000, 0),
 };
 
 const UNPATCHED: &str = "rwsem-v4_14";
@@ -143,9 +129,9 @@ pub static FAIRNESS: SimulatedTable = SimulatedTable {
         Variable { name: handoff::SECTION_PART, low: 1_500.0, high: 6_000.0 },
         Variable { name: handoff::part::OUTSIDE, low: 0.0, high: 1_000.0 },
     ],
-    search: depth(2, &[], 0, 20_000),
-    full: depth(6, &[], 0, 200_000),
-    quick: depth(2, &[], 0, 60_000),
+    search: depth(2, &[], 0, 20_000, 0),
+    full: depth(6, &[], 0, 200_000, 0),
+    quick: depth(2, &[], 0, 60_000, 0),
 };
 
 const WITHOUT: &str = "rwsem-v3_12";
@@ -193,9 +179,9 @@ pub static HIGH_SYSTIME: SimulatedTable = SimulatedTable {
         Variable { name: aim7::SECTION_PART, low: 20.0, high: 500.0 },
         Variable { name: tasks::JOB, low: 1e6, high: 3e7 },
     ],
-    search: depth(1, TASK_STARTS, 20_000, 20_000),
-    full: depth(3, TASK_STARTS, 20_000, 60_000),
-    quick: depth(2, TASK_STARTS, 20_000, 20_000),
+    search: depth(1, TASK_STARTS, 20_000, 20_000, 0),
+    full: depth(3, TASK_STARTS, 20_000, 60_000, 0),
+    quick: depth(2, TASK_STARTS, 20_000, 20_000, 0),
 };
 
 /// The same with all nine patches of the series, which was published without hyper-threading. Nothing is fitted to it:
@@ -252,26 +238,21 @@ macro_rules! profiled {
 pub static PROFILE: SimulatedTable = SimulatedTable {
     name: "rwsem_wakeup_perf_profile_dl980",
     about: "rwsem with cheaper wake-ups: where the CPU time of that run goes",
-    machine: "dl980",
     keys: &["hyperthreading", "kernel", "symbol", "caller"],
     rows: profiled!["without_patch" WITHOUT, "with_patch" WITH],
     fitted_rows: profiled!["without_patch" WITHOUT],
-    workload: |parameters, _, _| tasks(parameters),
-    runs_as: TableThreads::Kernel,
     columns: &[
         column("self_percent_of_cycles", Quantity::OfRow(TableMeasure::OfCycles), 1.0),
         column("caller_share_of_symbol_percent", Quantity::OfRow(TableMeasure::OfFunction), 1.0),
     ],
     software: &[],
-    search: depth(1, TASK_STARTS, 20_000, 20_000),
-    full: depth(3, TASK_STARTS, 20_000, 60_000),
-    quick: depth(2, TASK_STARTS, 20_000, 20_000),
+    ..HIGH_SYSTIME
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{TableJob, run};
+    use crate::tables::{TableDepth, TableJob, run};
     use lockwright_catalog::registry::LOCKS;
     use lockwright_measure::simulated::SimulatedMachine;
     use lockwright_sim::machine::Machine;

@@ -110,6 +110,22 @@ pub struct Variable {
     pub high: f64,
 }
 
+/// A column.
+pub(super) const fn column(name: &'static str, quantity: Quantity, weight: f64) -> TableColumn {
+    TableColumn { name, quantity, weight }
+}
+
+/// How much is simulated: the fields of a [`TableDepth`] in their order.
+pub(super) const fn depth(
+    seeds: u64,
+    starts: &'static [StartState],
+    warmup_us: u64,
+    window_us: u64,
+    units: u64,
+) -> TableDepth {
+    TableDepth { seeds, starts, warmup_us, window_us, units }
+}
+
 impl TableColumn {
     /// True if its numbers and those of the other column are the same quantity in the same unit.
     pub fn is_comparable(&self, other: &Self) -> bool {
