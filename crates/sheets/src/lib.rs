@@ -51,3 +51,9 @@ pub fn to_json(document: &impl Serialize) -> String {
     text.push('\n');
     text
 }
+
+/// The name of a variant, as documents have it.
+pub fn name_in_documents(variant: &impl Serialize) -> String {
+    let name = serde_json::to_value(variant).unwrap_or_default();
+    name.as_str().unwrap_or_default().into()
+}

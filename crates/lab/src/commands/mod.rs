@@ -1,4 +1,4 @@
-//! The commands. Each directory has its arguments, the run and the report.
+//! The commands. A directory has the arguments, the run and the report of one; a small command is a file.
 
 pub mod bench;
 pub mod calibrate;

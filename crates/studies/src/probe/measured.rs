@@ -3,7 +3,7 @@
 use super::lines::{LineContest, PairCosts, hammer, take_turns};
 use super::own::{self, OwnCosts};
 use super::pair::while_busy;
-use super::samples::{middle, quantile};
+use super::samples::middle;
 use super::sleep::{self, WakeUp, busy};
 use super::slices::{self, Watch};
 use super::topology::CpuLayout;
@@ -124,7 +124,13 @@ impl Measured {
         let noise = slices::watch(cpu, 1, effort.watch);
         let shared = slices::watch(cpu, 2, effort.watch);
         let sibling = shape.siblings().map(|cpus| slices::sibling_factor(cpus, effort.rounds));
-        let mut measured = Self {
+        let slice = shared.slice_ns();
+        // Each takes a slice on average, or two where it has to wait.
+        let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
+        let rounds = (rounds as usize).clamp(5, effort.wake_ups);
+        let arrivals = two.map(|cpus| slices::arrivals(cpus, rounds / 2, slice as usize));
+        let visits = two.map(|cpus| slices::visits(cpus, rounds, slice as usize / 4));
+        Self {
             shape,
             own,
             widths,
@@ -139,33 +145,14 @@ impl Measured {
             wake_ups,
             noise,
             shared,
-            arrivals: Vec::new(),
-            visits: Vec::new(),
-        };
-        if let Some(cpus) = two {
-            measured.wake_on_busy_cpus(cpus, effort);
+            arrivals: arrivals.unwrap_or_default(),
+            visits: visits.unwrap_or_default(),
         }
-        measured
-    }
-    /// Measures where threads go that are woken.
-    fn wake_on_busy_cpus(&mut self, cpus: [usize; 2], effort: ProbeEffort) {
-        let slice = self.slice_ns();
-        // Each takes a slice on average, or two where it has to wait.
-        let rounds = effort.watch.as_nanos() as f64 * 2.0 / slice.max(1.0);
-        let rounds = (rounds as usize).clamp(5, effort.wake_ups);
-        self.arrivals = slices::arrivals(cpus, rounds / 2, slice as usize);
-        self.visits = slices::visits(cpus, rounds, slice as usize / 4);
-    }
-    /// How long a thread has a CPU that another one wants: the middle of the long gaps that it sees.
-    pub fn slice_ns(&self) -> f64 {
-        let long = quantile(&self.shared.gaps, 0.9) / 4.0;
-        let merged = self.shared.without_gaps_below(long.max(100_000.0));
-        median(&merged.gaps)
     }
     /// The part of a CPU that something else has, as far as it is gaps shorter than half a slice: what
     /// has it for longer is another program.
     pub fn noise_part(&self) -> f64 {
-        let longest = self.slice_ns() / 2.0;
+        let longest = self.shared.slice_ns() / 2.0;
         let lost: f64 = self.noise.gaps.iter().filter(|&&gap| gap < longest).sum();
         let had: f64 = self.noise.runs.iter().sum();
         if had > 0.0 { lost / (lost + had) } else { 0.0 }

@@ -34,16 +34,10 @@ impl Distances {
     fn of(measured: &Measured) -> Self {
         let sockets = measured.shape.sockets.len();
         let between = |a: usize, b: usize| {
-            let is_there = |pair: &&PairCosts| {
-                let [x, y] = pair.couple.sockets;
-                (x, y) == (a, b) || (x, y) == (b, a)
-            };
-            let hops: Vec<f64> =
-                measured.pairs.iter().filter(is_there).map(|pair| median(&pair.hop)).collect();
-            (!hops.is_empty()).then(|| median(&hops))
+            let is_there = |pair: &&PairCosts| pair.couple.sockets == [a.min(b), a.max(b)];
+            middle_of(measured.pairs.iter().filter(is_there).map(|pair| median(&pair.hop)))
         };
-        let locals: Vec<f64> = (0..sockets).filter_map(|socket| between(socket, socket)).collect();
-        let local = (!locals.is_empty()).then(|| median(&locals));
+        let local = middle_of((0..sockets).filter_map(|socket| between(socket, socket)));
         let far: Vec<f64> = (0..sockets)
             .flat_map(|a| (a + 1..sockets).map(move |b| (a, b)))
             .filter_map(|(a, b)| between(a, b))
@@ -136,17 +130,17 @@ fn transfers(m: &Measured, distances: &Distances) -> Vec<SourcedNumber> {
     ]
 }
 
-/// Pairs of one socket, or of different ones if there is none.
-fn near_pairs(m: &Measured) -> Vec<&PairCosts> {
-    let near: Vec<_> =
-        m.pairs.iter().filter(|pair| pair.couple.sockets[0] == pair.couple.sockets[1]).collect();
-    if near.is_empty() { m.pairs.iter().collect() } else { near }
+/// The median of some numbers, if there are any.
+fn middle_of(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let numbers: Vec<f64> = numbers.collect();
+    (!numbers.is_empty()).then(|| median(&numbers))
 }
 
-/// The median over near pairs of something of each pair.
+/// The median of something of each pair: of those in a socket, or of all if there are none.
 fn over_pairs(m: &Measured, of: impl Fn(&PairCosts) -> f64) -> Option<f64> {
-    let values: Vec<f64> = near_pairs(m).into_iter().map(of).collect();
-    (!values.is_empty()).then(|| median(&values))
+    let is_near = |pair: &&PairCosts| pair.couple.sockets[0] == pair.couple.sockets[1];
+    let near = middle_of(m.pairs.iter().filter(is_near).map(&of));
+    near.or_else(|| middle_of(m.pairs.iter().map(&of)))
 }
 
 /// The chance that a line goes to its reader alone, so that the reader may write it at once.

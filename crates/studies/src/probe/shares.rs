@@ -10,7 +10,7 @@ const AT_ONCE: f64 = 1.0 / 16.0;
 
 /// The section `scheduler`.
 pub fn numbers(m: &Measured) -> Vec<SourcedNumber> {
-    let seen = Some(m.slice_ns()).filter(|&slice| slice > 0.0);
+    let seen = Some(m.shared.slice_ns()).filter(|&slice| slice > 0.0);
     let slice = seen.unwrap_or(3e6);
     let mut numbers = turns(m, slice, seen);
     numbers.extend(wake_ups(m, slice));

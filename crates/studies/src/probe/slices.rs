@@ -1,7 +1,7 @@
 //! How the kernel shares out a CPU: slices, what a thread that wakes up may do, and noise.
 
 use super::pair::{alone, together, while_busy};
-use super::samples::{each_ns, middle};
+use super::samples::{each_ns, middle, quantile};
 use super::sleep::{WakeUp, busy, wake, wake_ups};
 use lockwright_core::native::Native;
 use lockwright_core::platform::Clock;
@@ -42,8 +42,13 @@ impl Watch {
         }
         watch
     }
+    /// How long a thread has a CPU that another one wants: the middle of the long gaps that it sees.
+    pub fn slice_ns(&self) -> f64 {
+        let long = quantile(&self.gaps, 0.9) / 4.0;
+        median(&self.without_gaps_below(long.max(100_000.0)).gaps)
+    }
     /// The same with the gaps of at least this length only; a shorter gap belongs to the stretch around it.
-    pub fn without_gaps_below(&self, least_ns: f64) -> Self {
+    fn without_gaps_below(&self, least_ns: f64) -> Self {
         let mut merged = Self::default();
         let mut run = 0.0;
         for (&before, &gap) in self.runs.iter().zip(&self.gaps) {

@@ -67,14 +67,6 @@ impl Standing {
     pub fn is_measured(&self) -> bool {
         *self == Self::Measured
     }
-    /// In documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::LowerBound => "lower_bound",
-            Self::Doubtful => "doubtful",
-        }
-    }
     /// The number as it stands in a table.
     pub fn told(self, number: f64) -> String {
         match self {

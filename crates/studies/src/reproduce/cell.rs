@@ -82,22 +82,6 @@ impl CellRole {
             None => Self::Predicted,
         }
     }
-    /// In a column of its own, below a heading that has all kinds of the column.
-    pub fn short(self) -> &'static str {
-        match self {
-            Self::Baseline => "not fitted",
-            _ => self.name(),
-        }
-    }
-    /// In documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fitted => "fitted",
-            Self::Baseline => "baseline",
-            Self::Predicted => "predicted",
-            Self::Derived => "derived",
-        }
-    }
     /// For people.
     pub fn word(self) -> &'static str {
         match self {

@@ -5,7 +5,9 @@ use super::document::{ReproduceDocument, ReproduceEffort, TableDocument};
 use super::mail;
 use super::text::{self, NUMBERS};
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, TableRow};
-use lockwright_sheets::{Chart, ChartShape, Grid, Point, Report, Series, optional, to_json};
+use lockwright_sheets::{
+    Chart, ChartShape, Grid, Point, Report, Series, name_in_documents, optional, to_json,
+};
 use serde::Serialize;
 
 impl ReproduceDocument {
@@ -108,17 +110,19 @@ impl Report for TableDocument {
     }
 }
 
+/// How the names of columns end, and what that says on an axis.
+const UNITS: [(&str, &str); 6] = [
+    ("_ops_1e7", "10^7 operations per 30 s"),
+    ("_ops_per_us", "operations per microsecond"),
+    ("_kops_per_s", "thousand operations per second"),
+    ("_build_time_s", "seconds"),
+    ("_ops_per_thread_in_5_s", "operations of a thread in 5 s"),
+    ("_acquisitions", "how often"),
+];
+
 /// The name of a column; the unit is on the axis.
 fn without_unit(column: &str) -> &str {
-    const UNITS: [&str; 6] = [
-        "_ops_1e7",
-        "_ops_per_us",
-        "_kops_per_s",
-        "_build_time_s",
-        "_ops_per_thread_in_5_s",
-        "_acquisitions",
-    ];
-    UNITS.iter().fold(column, |name, unit| name.trim_end_matches(unit))
+    UNITS.iter().fold(column, |name, (ending, _)| name.trim_end_matches(ending))
 }
 
 fn series(name: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Series {
@@ -127,16 +131,8 @@ fn series(name: &str, what: &str, is_reference: bool, points: Vec<Point>) -> Ser
 
 fn unit(table: &SimulatedTable) -> &'static str {
     let name = table.columns.first().map_or("", |column| column.name);
-    [
-        ("_ops_1e7", "10^7 operations per 30 s"),
-        ("_ops_per_us", "operations per microsecond"),
-        ("_kops_per_s", "thousand operations per second"),
-        ("_build_time_s", "seconds"),
-        ("_ops_per_thread_in_5_s", "operations of a thread in 5 s"),
-    ]
-    .iter()
-    .find_map(|(ending, unit)| name.ends_with(ending).then_some(*unit))
-    .unwrap_or("how often")
+    let unit = UNITS.iter().find(|(ending, _)| name.ends_with(ending));
+    unit.map_or("how often", |(_, unit)| unit)
 }
 
 fn cells_of<'a>(tables: impl IntoIterator<Item = &'a TableDocument>) -> Grid {
@@ -154,9 +150,9 @@ fn cells_of<'a>(tables: impl IntoIterator<Item = &'a TableDocument>) -> Grid {
             ("interval_high", &|(_, _, _, cell)| cell.interval[1].to_string()),
             ("published", &|(_, _, _, cell)| optional(cell.published)),
             ("error_percent", &|(_, _, _, cell)| optional(cell.error_percent)),
-            ("role", &|(_, _, _, cell)| cell.role.name().into()),
+            ("role", &|(_, _, _, cell)| name_in_documents(&cell.role)),
             ("published_is", &|(_, _, _, cell)| {
-                cell.published.map_or("", |_| cell.published_is.name()).into()
+                cell.published.map_or("".into(), |_| name_in_documents(&cell.published_is))
             }),
         ],
     )

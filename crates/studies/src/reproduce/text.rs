@@ -5,7 +5,9 @@ use super::document::TableDocument;
 use super::score::{Score, Scores};
 use crate::published::Standing;
 use crate::tables;
-use lockwright_sheets::{Column, Sheet, digits, percent, provenance, signed, wrapped};
+use lockwright_sheets::{
+    Column, Sheet, digits, name_in_documents, percent, provenance, signed, wrapped,
+};
 
 /// Keys that are numbers.
 pub(super) const NUMBERS: [&str; 3] = ["threads", "vcpus", "cs_load_pause_instructions"];
@@ -166,7 +168,11 @@ fn of_column(table: &TableDocument, name: &str, kinds: &[CellRole]) -> String {
             published.map_or("-".into(), |published| published_is.told(published)),
             error_percent.map_or("-".into(), signed),
         ];
-        let role = (kinds.len() > 1).then(|| role.short().to_string());
+        // Below a heading that has all roles of the column.
+        let role = (kinds.len() > 1).then(|| match role {
+            CellRole::Baseline => "not fitted".into(),
+            role => name_in_documents(&role),
+        });
         Some(keys.iter().map(|key| row.part(key)).chain(numbers).chain(role).collect())
     };
     let rows = rows.iter().filter_map(cells).collect();

@@ -4,12 +4,6 @@ use crate::sweep::reader::TomlItem;
 use lockwright_measure::error::Error;
 use lockwright_measure::workload::Value;
 
-/// The value that is written in an entry; `None` if it is not a single one.
-fn value(entry: TomlItem<'_>) -> Option<Value> {
-    let text = entry.text().map(|text| Value::Text(text.trim().into()));
-    text.or_else(|| entry.number().map(Value::Number)).or_else(|| entry.truth().map(Value::Truth))
-}
-
 /// All values of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AxisValues {
@@ -35,11 +29,11 @@ const HOW: &str = "must be a value, a list, or a range such as { from = 60, to =
 impl AxisValues {
     /// All values of `entry`, which are whole numbers if `is_whole`.
     pub(crate) fn read(entry: TomlItem<'_>, is_whole: bool) -> Result<Self, Error> {
-        if let Some(one) = value(entry) {
+        if let Some(one) = entry.value() {
             return Ok(Self::Listed(vec![one]));
         }
         if let Some(list) = entry.list() {
-            let read = |item: TomlItem<'_>| value(item).ok_or_else(|| item.refuse(HOW));
+            let read = |item: TomlItem<'_>| item.value().ok_or_else(|| item.refuse(HOW));
             let values = list.map(read).collect::<Result<Vec<_>, _>>()?;
             return match values.is_empty() {
                 true => Err(entry.refuse("needs a value in its list")),

@@ -2,6 +2,7 @@
 
 use lockwright_measure::error::Error;
 use lockwright_measure::suggest::nearest;
+use lockwright_measure::workload::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use toml::Spanned;
@@ -55,8 +56,11 @@ impl<'a> TomlItem<'a> {
         self.value.as_str()
     }
 
-    pub(crate) fn truth(self) -> Option<bool> {
-        self.value.as_bool()
+    /// The value, if it is a single one.
+    pub(crate) fn value(self) -> Option<Value> {
+        let text = self.text().map(|text| Value::Text(text.trim().into()));
+        let number = || self.number().map(Value::Number);
+        text.or_else(number).or_else(|| self.value.as_bool().map(Value::Truth))
     }
 
     pub(crate) fn number(self) -> Option<f64> {

@@ -42,16 +42,12 @@ pub(super) fn of(by_point: &BTreeMap<usize, f64>, question: &Question) -> Vec<Se
         };
         let triples: Vec<Triple> = (0..size).filter_map(triple).collect();
         let places: Vec<f64> = (0..triples.len()).map(|at| at as f64).collect();
-        let index = |draw: Option<&mut Bootstrap>, which: fn(&[Triple]) -> f64| match draw {
-            None => which(&triples),
-            Some(draw) => {
-                let drawn = draw.resampled(&places);
-                which(&drawn.iter().map(|&at| triples[at as usize]).collect::<Vec<_>>())
-            }
-        };
-        let with_interval = |which| {
-            let [low, high] = Bootstrap::new(1).interval(|draw| index(Some(draw), which));
-            [index(None, which), low, high]
+        let with_interval = |which: fn(&[Triple]) -> f64| {
+            let [low, high] = Bootstrap::new(1).interval(|draw| {
+                let drawn = draw.resampled(&places).into_iter().map(|at| triples[at as usize]);
+                which(&drawn.collect::<Vec<_>>())
+            });
+            [which(&triples), low, high]
         };
         Sensitivity {
             number: question.ranges[number].clone(),
