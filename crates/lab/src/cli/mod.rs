@@ -85,8 +85,8 @@ enum Command {
     /// Fit a built-in machine to published numbers again (some minutes)
     #[command(before_help = "Examples:
   lockwright calibrate x5-4
-  lockwright calibrate x5-4 --out x5-4.calibration.toml
-  lockwright calibrate haswell-2s --json fit.json --out haswell.calibration.toml")]
+  lockwright calibrate x5-4 --toml x5-4.calibration.toml --out fits
+  lockwright calibrate haswell-2s --json fit.json --toml fit.toml")]
     Calibrate(calibrate::CalibrateArgs),
     /// List the locks, or show one with what was posted
     #[command(before_help = "Examples:

@@ -9,10 +9,12 @@ use lockwright_measure::error::Error;
 use lockwright_measure::native::NativeMachine;
 use lockwright_measure::trial::{LabMachine, Settings};
 use lockwright_measure::workload::Workload;
+use lockwright_parts::Part;
 use lockwright_sheets::{Destination, DocumentArgs, Outputs, Progress, print};
 use lockwright_sim::machine::{Machine, MachineFile};
 use lockwright_studies::check::{self, CheckPlan, THREADS};
 use lockwright_studies::probe;
+use lockwright_studies::records::Folder;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -91,6 +93,10 @@ pub struct CheckArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
+    /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
+    /// command goes on
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,
@@ -159,5 +165,7 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
         args.random.seed,
         &simulated,
     )?;
-    check::run(&plan, &native, &simulated, &outputs, args.progress)
+    let folder = args.out.as_ref().map(|path| Folder::open(path, Part::default())).transpose()?;
+    let ended = check::run(&plan, &native, &simulated, folder.as_ref(), &outputs, args.progress);
+    folder.map_or(Ok(()), Folder::finish).and(ended)
 }

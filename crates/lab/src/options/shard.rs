@@ -9,12 +9,15 @@ use lockwright_sheets::{Progress, complain, wrapped};
 use lockwright_studies::records::{Folder, quote};
 use std::path::PathBuf;
 
+/// Where the help lists what keeps, divides and names long runs.
+const LONG_RUNS: &str = "Long runs";
+
 /// Which part of the work this process does.
 #[derive(Clone, Debug, Args)]
 pub struct ShardArgs {
     /// Do one part of the work: 3/8 is the third of eight; auto takes the part that Slurm, Kubernetes or GNU parallel
     /// has given this process, and auto/8 where they do not say how many there are
-    #[arg(long, value_name = "K/N", default_value = "1/1")]
+    #[arg(long, value_name = "K/N", default_value = "1/1", help_heading = LONG_RUNS)]
     pub shard: String,
 }
 
@@ -45,10 +48,10 @@ impl ShardArgs {
 pub struct FolderArgs {
     /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
     /// command goes on, and without --shard it puts the parts together
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = LONG_RUNS)]
     pub out: Option<PathBuf>,
     /// End the text with a line to quote: the version, the machine, the seed, and how far the fit is off
-    #[arg(long)]
+    #[arg(long, help_heading = LONG_RUNS)]
     pub quote: bool,
 }
 

@@ -5,6 +5,7 @@ use super::nothing_tried;
 use super::plan::{DepthOf, FitPlan, VariableOwner, workload_name};
 use super::search::Slopes;
 use crate::published::Unpatched;
+use crate::records::Folder;
 use crate::tables::{self, SimulatedTable, TableColumn, TableDepth, TableJob};
 use lockwright_measure::error::Error;
 use lockwright_measure::simulated::SimulatedMachine;
@@ -18,7 +19,7 @@ pub struct Judge<'a> {
     machine: &'a Machine,
     pub plan: &'a FitPlan,
     tables: Vec<Target>,
-    workers: usize,
+    folder: Option<&'a Folder>,
 }
 
 /// A table, and what was published in the cells that are fitted.
@@ -46,11 +47,15 @@ impl Target {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge of fits of `machine`.
-    pub fn new(machine: &'a Machine, plan: &'a FitPlan, workers: usize) -> Result<Self, Error> {
+    /// A judge of fits of `machine`. What is in the folder is not simulated again.
+    pub fn new(
+        machine: &'a Machine,
+        plan: &'a FitPlan,
+        folder: Option<&'a Folder>,
+    ) -> Result<Self, Error> {
         let tables = plan.tables().into_iter().map(Target::of).collect::<Option<Vec<_>>>();
         let tables = tables.filter(|tables| !tables.is_empty());
-        Ok(Self { machine, plan, tables: tables.ok_or_else(nothing_tried)?, workers })
+        Ok(Self { machine, plan, tables: tables.ok_or_else(nothing_tried)?, folder })
     }
 
     /// All cells with these numbers.
@@ -89,7 +94,7 @@ impl<'a> Judge<'a> {
             }
         }
         let mut simulated = vec![vec![Vec::new(); self.tables.len()]; points.len()];
-        let runs = tables::run(&jobs, self.workers, None, &|_| ())?;
+        let runs = tables::run(&jobs, self.folder, &|_| ())?;
         for ((point, at), runs) in of_job.into_iter().zip(runs) {
             simulated[point][at] = self.tables[at].rows(&runs);
         }

@@ -20,6 +20,7 @@ mod search;
 pub use cell::FittedCell;
 pub use plan::{FitEffort, FitPlan};
 
+use crate::records::Folder;
 use cell::{rounded, weighted_rms_percent};
 use judge::Judge;
 use lockwright_measure::error::Error;
@@ -55,8 +56,8 @@ pub struct FitStep {
     pub residual_percent: f64,
 }
 
-/// Fits the variables of `plan` on the unpatched columns of its tables. `progress` is told about each
-/// place.
+/// Fits the variables of `plan` on the unpatched columns of its tables. What is in the folder is not simulated again.
+/// `progress` is told about each place.
 ///
 /// Which of several equally good fits has the least residual is decided by the seeds' noise, so the
 /// result is their centre, unless that fits less well than each of them.
@@ -64,10 +65,10 @@ pub fn calibrate(
     machine: &Machine,
     plan: &FitPlan,
     effort: &FitEffort,
-    workers: usize,
+    folder: Option<&Folder>,
     progress: &mut dyn FnMut(FitStep),
 ) -> Result<Calibrated, Error> {
-    let judge = Judge::new(machine, plan, workers)?;
+    let judge = Judge::new(machine, plan, folder)?;
     // Each is looked at when it was found, and judged.
     let finalists = effort.descents.min(effort.places) + 2 * plan.hardware.len();
     let mut search = Search {

@@ -1,6 +1,8 @@
 use super::cell::rms_percent;
 use super::*;
+use crate::records::Folder;
 use crate::tables::{SimulatedTable, TableDepth};
+use lockwright_parts::Part;
 use lockwright_sim::StartState;
 
 fn x5_4() -> (Machine, &'static FitPlan) {
@@ -28,23 +30,32 @@ fn hasty() -> FitEffort {
     }
 }
 
-fn fit(workers: usize) -> Calibrated {
+fn fit(folder: Option<&Folder>) -> Calibrated {
     let (machine, plan) = x5_4();
-    match calibrate(&machine, plan, &hasty(), workers, &mut |_| ()) {
+    match calibrate(&machine, plan, &hasty(), folder, &mut |_| ()) {
         Ok(calibrated) => calibrated,
         Err(error) => panic!("{error}"),
     }
 }
 
 #[test]
-fn a_calibration_does_not_depend_on_the_number_of_workers() {
-    assert_eq!(fit(1).calibration.to_toml(), fit(3).calibration.to_toml());
+fn a_calibration_from_a_folder_of_records_is_the_same_and_simulates_nothing() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let open = || Folder::open(directory.path(), Part::default()).expect("a folder");
+    let folder = open();
+    let first = fit(Some(&folder)).calibration.to_toml();
+    folder.finish().expect("written");
+    let folder = open();
+    let lines = || std::fs::read_to_string(folder.own_results()).expect("text").lines().count();
+    let before = lines();
+    assert!(before > 0 && fit(Some(&folder)).calibration.to_toml() == first);
+    assert_eq!(lines(), before);
 }
 
 #[test]
 fn a_calibration_fits_its_machine_and_says_how_well() {
     let (machine, plan) = x5_4();
-    let Calibrated { calibration, rows, spread, .. } = fit(2);
+    let Calibrated { calibration, rows, spread, .. } = fit(None);
     assert!(machine.with(&calibration).is_ok());
     let text = calibration.to_toml();
     assert_eq!(Calibration::parse("it", &text).map(|read| read.to_toml()), Ok(text));
@@ -75,7 +86,7 @@ fn a_calibration_fits_its_machine_and_says_how_well() {
 fn progress_is_told_to_the_end() {
     let (machine, plan) = x5_4();
     let mut told = Vec::new();
-    calibrate(&machine, plan, &hasty(), 2, &mut |step: FitStep| told.push(step.of))
+    calibrate(&machine, plan, &hasty(), None, &mut |step: FitStep| told.push(step.of))
         .expect("it runs");
     assert!(told.iter().enumerate().all(|(at, &(done, _))| done == at + 1), "{told:?}");
     // Numbers at the end of their range have one direction less.
@@ -88,7 +99,7 @@ fn progress_is_told_to_the_end() {
 fn an_effort_of_nothing_is_refused() {
     let (machine, plan) = x5_4();
     let idle = FitEffort { places: 0, ..hasty() };
-    let refusal = calibrate(&machine, plan, &idle, 1, &mut |_| ());
+    let refusal = calibrate(&machine, plan, &idle, None, &mut |_| ());
     assert!(matches!(refusal, Err(Error::Usage(_))));
 }
 
@@ -112,7 +123,7 @@ fn nothing_here_can_name_the_type_that_holds_patched_columns() {
 fn a_calibration_of_a_guest_is_recorded_column_by_column() {
     let plan = FitPlan::of("broadwell-2s-e5-2620v4").expect("there is a plan");
     let machine = Machine::builtin(plan.machine).expect("it is built in");
-    let calibrated = calibrate(&machine, plan, &hasty(), 2, &mut |_| ());
+    let calibrated = calibrate(&machine, plan, &hasty(), None, &mut |_| ());
     let Calibrated { calibration, rows, .. } = calibrated.expect("it runs");
     assert!(machine.with(&calibration).is_ok());
     let columns: Vec<&str> =
@@ -130,7 +141,7 @@ fn a_calibration_of_a_guest_is_recorded_column_by_column() {
 fn the_builtin_calibration_meets_its_columns_as_it_says() {
     let (machine, plan) = x5_4();
     let calibration = Calibration::builtin("x5-4").expect("it is built in");
-    let judge = Judge::new(&machine, plan, 2).expect("there is data");
+    let judge = Judge::new(&machine, plan, None).expect("there is data");
     let rows = judge.rows(&calibration.parameters, |table| table.full).expect("it runs");
     for recorded in &calibration.fits {
         let of_fit = rows.iter().filter(|row| {

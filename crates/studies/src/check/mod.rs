@@ -4,6 +4,7 @@ mod document;
 mod judge;
 mod plan;
 
+use crate::records::{Folder, KeptMachine};
 use document::{CheckDocument, JudgedCell};
 use judge::CheckEntry;
 use lockwright_measure::error::Error;
@@ -23,11 +24,13 @@ pub fn run(
     plan: &CheckPlan,
     native: &NativeMachine,
     simulated: &SimulatedMachine,
+    folder: Option<&Folder>,
     outputs: &Outputs,
     progress: Progress,
 ) -> Result<ExitCode, Error> {
     let foreign = ForeignLoad::watch();
-    let natives = measure(plan, native, progress)?;
+    let kept = KeptMachine::new(&simulated.machine().name, simulated, folder);
+    let natives = measure(plan, &KeptMachine::new("native", native, folder), progress)?;
     let mut document = CheckDocument::new(plan.seed, native, simulated);
     document.warnings.extend(foreign_load(foreign.percent()));
     for (&cell, locks) in plan.cells.iter().zip(natives) {
@@ -35,7 +38,7 @@ pub fn run(
             return Ok(ExitCode::from(interrupt::EXIT_CODE));
         }
         progress.say(&format!("simulated, {}", described(cell)));
-        let simulated = simulate(plan, simulated, cell)?;
+        let simulated = simulate(plan, &kept, cell)?;
         let entries = locks.into_iter().zip(simulated).filter_map(|((lock, native), simulated)| {
             CheckEntry::of(lock.name(), &native, &simulated)
         });
@@ -54,7 +57,7 @@ type Natives = Vec<(Subject, Vec<f64>)>;
 /// time another one first, so that a disturbance meets a repetition and not a cell.
 fn measure(
     plan: &CheckPlan,
-    machine: &NativeMachine,
+    machine: &dyn LabMachine,
     progress: Progress,
 ) -> Result<Vec<Natives>, Error> {
     let empty = |&cell: &CheckCell| {
@@ -80,7 +83,7 @@ fn measure(
 /// Simulates a cell; operations per second of each lock in each repetition.
 fn simulate(
     plan: &CheckPlan,
-    machine: &SimulatedMachine,
+    machine: &dyn LabMachine,
     cell: CheckCell,
 ) -> Result<Vec<Vec<f64>>, Error> {
     let each = |lock| (0..SIMULATED_RUNS).map(move |run| plan.trial(cell, lock, run, true));

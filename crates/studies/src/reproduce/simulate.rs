@@ -142,8 +142,7 @@ fn row(
             seed,
         })
         .collect();
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let runs: Vec<Runs<'_>> = tables::run(&jobs, workers, folder, &|_| ())?;
+    let runs: Vec<Runs<'_>> = tables::run(&jobs, folder, &|_| ())?;
     let cell = |column: &'static tables::TableColumn| {
         let all = runs.iter().flat_map(|runs| runs.column(0, column));
         let interval = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {

@@ -35,11 +35,10 @@ pub struct Runs<'a> {
     outcomes: Vec<TrialRecord>,
 }
 
-/// Runs all cells of the jobs together on `workers` host threads, but for those whose records are in the folder. Jobs
-/// that differ only in what is made of the outcomes run once. `done` hears how many cells are done.
+/// Runs all cells of the jobs together, one on each CPU, but for those whose records are in the folder. Jobs that
+/// differ only in what is made of the outcomes run once. `done` hears how many cells are done.
 pub fn run<'a>(
     jobs: &[TableJob<'a>],
-    workers: usize,
     folder: Option<&Folder>,
     done: &Done<'_>,
 ) -> Result<Vec<Runs<'a>>, Error> {
@@ -58,6 +57,7 @@ pub fn run<'a>(
         let trial = |(has_siblings, trial)| (&kept[usize::from(has_siblings)], trial);
         trials.extend(job.trials()?.into_iter().map(trial));
     }
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let records = run_all(&trials, workers, done);
     let outcomes = records.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut outcomes = outcomes.into_iter();

@@ -285,7 +285,7 @@ mod tests {
             locks: &locks,
             seed: 1,
         };
-        let runs = match run(&[job], 2, None, &|_| ()) {
+        let runs = match run(&[job], None, &|_| ()) {
             Ok(runs) => runs,
             Err(error) => panic!("{}, {}: {error}", table.name, row.label()),
         };

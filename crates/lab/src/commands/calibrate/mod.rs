@@ -5,9 +5,11 @@ mod report;
 use crate::options::name;
 use clap::Args;
 use lockwright_measure::error::Error;
+use lockwright_parts::Part;
 use lockwright_sheets::{Destination, DocumentArgs, Outputs, Progress, percent, print};
 use lockwright_sim::machine::Machine;
 use lockwright_studies::calibrate::{FitPlan, FitStep, calibrate};
+use lockwright_studies::records::Folder;
 use report::CalibrateReport;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,10 +27,14 @@ pub struct CalibrateArgs {
     pub machine: String,
     /// Write the calibration here [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
-    pub out: Option<PathBuf>,
-    /// Overwrite the file of --out if it exists
-    #[arg(long, requires = "out")]
+    pub toml: Option<PathBuf>,
+    /// Overwrite the file of --toml if it exists
+    #[arg(long, requires = "toml")]
     pub force: bool,
+    /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
+    /// command goes on
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,
@@ -61,7 +67,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let target = target(args)?;
     let outputs = Outputs::open(&args.documents, None)?;
 
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let folder = args.out.as_ref().map(|path| Folder::open(path, Part::default())).transpose()?;
     let mut tell = |FitStep { what, of: (done, total), residual_percent }: FitStep| {
         let residual = percent(residual_percent);
         if done == 1 {
@@ -70,12 +76,13 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
         progress.say(&format!("{done} of {total}: {what}, residual {residual}"));
         progress.advance(1);
     };
-    let fitted = calibrate(&machine, plan, &plan.effort, workers, &mut tell)
+    let fitted = calibrate(&machine, plan, &plan.effort, folder.as_ref(), &mut tell)
         .map_err(|error| Error::Measurement(error.to_string()))?;
+    folder.map_or(Ok(()), Folder::finish)?;
     let written = target.write_somewhere(&fitted.calibration.to_toml());
     let report = CalibrateReport { plan, fitted: &fitted };
     // Standard output has one thing: the calibration, or what is said about it.
-    match &args.out {
+    match &args.toml {
         None => outputs.finish_documents(&report)?,
         Some(path) => {
             outputs.finish(&report)?;
@@ -89,18 +96,18 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
 
 /// Where the calibration goes. A file that exists is not overwritten by accident.
 fn target(args: &CalibrateArgs) -> Result<Destination, Error> {
-    let Some(path) = &args.out else {
+    let Some(path) = &args.toml else {
         let documents = [&args.documents.json, &args.documents.csv];
         if documents.into_iter().flatten().any(|path| path.as_os_str() == "-") {
             return Err(Error::usage(
-                "standard output already has the calibration: add --out FILE.toml",
+                "standard output already has the calibration: add --toml FILE.toml",
             ));
         }
         return Ok(Destination::Stdout);
     };
     if path.exists() && !args.force {
         return Err(Error::usage(format!(
-            "{} exists: name another file with --out, or add --force to overwrite it",
+            "{} exists: name another file with --toml, or add --force to overwrite it",
             path.display()
         )));
     }

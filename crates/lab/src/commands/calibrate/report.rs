@@ -130,7 +130,7 @@ mod tests {
             search: shallow,
             judged: shallow,
         };
-        let fitted = calibrate(&machine, plan, &effort, 2, &mut |_| ()).expect("it runs");
+        let fitted = calibrate(&machine, plan, &effort, None, &mut |_| ()).expect("it runs");
         let report = CalibrateReport { plan, fitted: &fitted };
         let document: serde_json::Value = serde_json::from_str(&report.json()).expect("a document");
         assert_eq!(document["schema"], "lockwright.calibrate/1");

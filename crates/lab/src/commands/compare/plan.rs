@@ -257,7 +257,8 @@ impl ComparePlan {
         let fixed_s = self.lasts_s(|turn| fixed(turn).map_or(0.0, |ns| ns as f64 * 1e-9));
         let free = self.turns().filter(|turn| fixed(turn).is_none());
         let windows = free.map(|turn| turn.count * f64::from(factor(turn.cell)) * (1.0 + WARM_UP));
-        (self.effort.budget_s() - fixed_s).max(1.0) / windows.sum::<f64>()
+        // The sum of nothing is -0: all windows are fixed, and there is any amount of time.
+        (self.effort.budget_s() - fixed_s).max(1.0) / windows.sum::<f64>().abs()
     }
     /// True if the floors are measured next to a cell. They are no locks of the simulator.
     pub fn has_floors(&self, cell: CompareCell) -> bool {
