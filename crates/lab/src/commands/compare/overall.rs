@@ -1,6 +1,6 @@
 //! All cells of a group together.
 
-use super::score::{Contest, Estimate, Scores};
+use super::score::{Contest, Estimate, CellScores};
 use lockwright_measure::stats::median;
 use serde::Serialize;
 
@@ -37,12 +37,12 @@ impl Overall {
     /// is meant.
     pub fn of<'a>(
         contests: impl Iterator<Item = &'a Contest>,
-        scores: impl Fn(&'a Contest) -> Option<Scores<'a>>,
+        scores: impl Fn(&'a Contest) -> Option<CellScores<'a>>,
         seed: u64,
     ) -> Option<Self> {
         let contests: Vec<&Contest> = contests.collect();
-        let scored: Vec<Scores<'_>> = contests.iter().filter_map(|it| scores(it)).collect();
-        let together = |get: for<'s> fn(&'s Scores<'a>) -> &'s Vec<f64>| {
+        let scored: Vec<CellScores<'_>> = contests.iter().filter_map(|it| scores(it)).collect();
+        let together = |get: for<'s> fn(&'s CellScores<'a>) -> &'s Vec<f64>| {
             let all = scored.iter().map(get).filter(|ratios| !ratios.is_empty());
             Estimate::together(&all.collect::<Vec<_>>(), seed)
         };

@@ -99,7 +99,7 @@ impl ContestEntry {
         median_of(self.runs.iter().step_by(2).flatten().map(|run| run.ops_per_s))
     }
     /// This in terms of `best` in the even repetitions that both have.
-    pub fn against<'a>(&self, best: &'a Self) -> Scores<'a> {
+    pub fn against<'a>(&self, best: &'a Self) -> CellScores<'a> {
         // A thread that slept all the time has used no measurable time.
         const LEAST_CPUS: f64 = 1e-6;
         let even = self.runs.iter().zip(&best.runs).skip(1).step_by(2);
@@ -108,7 +108,7 @@ impl ContestEntry {
         let known = even.iter().filter(|(mine, theirs)| has_usage(mine) && has_usage(theirs));
         let cpu_per_op =
             known.clone().map(|(mine, theirs)| cpu_ns_per_op(mine) / cpu_ns_per_op(theirs));
-        Scores {
+        CellScores {
             cell: "",
             best,
             ratios: even.iter().map(|(mine, theirs)| mine.ops_per_s / theirs.ops_per_s).collect(),
@@ -120,7 +120,7 @@ impl ContestEntry {
 
 /// A lock in terms of the best peer in the even repetitions of a cell, one number for each.
 #[derive(Clone, Debug)]
-pub struct Scores<'a> {
+pub struct CellScores<'a> {
     /// The cell.
     pub cell: &'static str,
     /// The best peer.
@@ -134,7 +134,7 @@ pub struct Scores<'a> {
     pub cpu_per_op: Vec<f64>,
 }
 
-impl Scores<'_> {
+impl CellScores<'_> {
     /// What documents say about it.
     pub fn compared(&self, seed: u64) -> Compared {
         let ratio = Estimate::of(&self.ratios, seed);
@@ -261,13 +261,13 @@ impl Contest {
         !self.cell.has_neighbours && reached.is_some_and(|part| part >= AT_BOUND)
     }
     /// Ours in terms of the best peer.
-    pub fn scores(&self) -> Option<Scores<'_>> {
+    pub fn scores(&self) -> Option<CellScores<'_>> {
         self.scores_of(self.ours)
     }
     /// The same of the one of ours that has that name.
-    pub fn scores_of(&self, name: &str) -> Option<Scores<'_>> {
+    pub fn scores_of(&self, name: &str) -> Option<CellScores<'_>> {
         let scores = self.our(name)?.against(self.best_peer()?);
-        Some(Scores { cell: self.cell.name, ..scores })
+        Some(CellScores { cell: self.cell.name, ..scores })
     }
 }
 
