@@ -1,29 +1,19 @@
 //! A list in each format.
 
 use lockwright_sheets::{Grid, Report, hanging, text_table, to_json, width};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// A list of things with names. A column has a title for people, if it is for them, and a key for
-/// documents.
-pub struct ListReport<const N: usize> {
-    pub schema: &'static str,
-    pub columns: [(&'static str, &'static str); N],
-    pub items: Vec<[Value; N]>,
-    /// For people: words that stand for the last items, which have no lines of their own.
-    pub rest: Option<Rest>,
-}
+/// A column: a title for people, if it is for them; a key for documents; and what is in it for an item.
+pub type ListColumn<'a, T> = (&'static str, &'static str, &'a dyn Fn(&T) -> Value);
 
-/// The last items of a list, and the words that stand for them.
-pub struct Rest {
-    pub count: usize,
-    pub words: String,
-}
-
-#[derive(Serialize)]
-struct ListDocument<'a> {
-    schema: &'a str,
-    items: Vec<Map<String, Value>>,
+/// A list of things with names.
+pub struct ListReport {
+    name: &'static str,
+    /// Titles and keys.
+    columns: Vec<(&'static str, &'static str)>,
+    items: Vec<Vec<Value>>,
+    /// For people: how many of the last items have no lines of their own, and the words that stand for them.
+    pub rest: (usize, String),
 }
 
 /// A value in a cell of a table.
@@ -37,49 +27,60 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-impl<const N: usize> Report for ListReport<N> {
+impl ListReport {
+    /// A list of `items` with these columns.
+    pub fn of<T>(
+        name: &'static str,
+        items: impl IntoIterator<Item = T>,
+        columns: &[ListColumn<'_, T>],
+    ) -> Self {
+        let row = |item: T| columns.iter().map(|(_, _, cell)| cell(&item)).collect();
+        Self {
+            name,
+            columns: columns.iter().map(|&(title, key, _)| (title, key)).collect(),
+            items: items.into_iter().map(row).collect(),
+            rest: (0, String::new()),
+        }
+    }
+    /// The table for people. Where an item has lines of its own, there is room for the whole text and not only for its
+    /// headline.
+    fn table(&self, has_room: bool) -> Grid {
+        let shown = |(at, (title, key)): (usize, &(&'static str, &str))| {
+            let whole = self.columns.iter().position(|&(_, key)| key == "is");
+            let whole = whole.filter(|_| has_room && *key == "headline");
+            (!title.is_empty()).then_some((*title, whole.unwrap_or(at)))
+        };
+        let columns: Vec<_> = self.columns.iter().enumerate().filter_map(shown).collect();
+        let row = |item: &Vec<Value>| columns.iter().map(|&(_, at)| in_words(&item[at])).collect();
+        Grid {
+            header: columns.iter().map(|(title, _)| (*title).into()).collect(),
+            rows: self.items[..self.items.len() - self.rest.0].iter().map(row).collect(),
+        }
+    }
+}
+
+impl Report for ListReport {
     fn is_measured(&self) -> bool {
         false
     }
     fn text(&self) -> String {
-        let mut rows = self.grid().rows;
-        let rest = self.rest.as_ref();
-        rows.truncate(rows.len() - rest.map_or(0, |rest| rest.count));
-        let for_people = |row: Vec<String>| {
-            let cells = row.into_iter().zip(self.columns);
-            cells.filter_map(|(cell, (title, _))| (!title.is_empty()).then_some(cell)).collect()
+        let table = self.table(false);
+        let text = match table.width() <= width() {
+            true => text_table(&table, table.header.len()),
+            false => entries(&self.table(true)),
         };
-        let titles = self.columns.iter().map(|(title, _)| (*title).into()).collect();
-        let header: Vec<String> = for_people(titles);
-        let lines = rows.iter().cloned().map(for_people).collect();
-        let table = Grid { header: header.clone(), rows: lines };
-        let text = if table.width() <= width() {
-            text_table(&table, N)
-        } else {
-            rows.iter_mut().for_each(|row| self.in_full(row));
-            entries(&Grid { header, rows: rows.into_iter().map(for_people).collect() })
-        };
-        text + rest.map_or("", |rest| &rest.words)
+        text + &self.rest.1
     }
     fn json(&self) -> String {
         let keys = || self.columns.iter().map(|(_, key)| (*key).to_string());
         let items = self.items.iter().map(|item| keys().zip(item.iter().cloned()).collect());
-        to_json(&ListDocument { schema: self.schema, items: items.collect() })
+        let items: Vec<Map<String, Value>> = items.collect();
+        to_json(&json!({"schema": format!("lockwright.{}/1", self.name), "items": items}))
     }
     fn grid(&self) -> Grid {
         Grid {
             header: self.columns.iter().map(|(_, key)| (*key).into()).collect(),
             rows: self.items.iter().map(|item| item.iter().map(in_words).collect()).collect(),
-        }
-    }
-}
-
-impl<const N: usize> ListReport<N> {
-    /// Where an item has lines of its own, there is room for the whole text and not only for its headline.
-    fn in_full(&self, row: &mut [String]) {
-        let at = |key: &str| self.columns.iter().position(|column| column.1 == key);
-        if let (Some(short), Some(whole)) = (at("headline"), at("is")) {
-            row.swap(short, whole);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Each list.
 
-use super::args::LocksArgs;
 use super::card;
-use super::clients::CLIENTS;
-use super::report::{ListReport, Rest};
+use super::report::{ListColumn, ListReport};
 use crate::machines::{self, ListedMachine};
-use crate::options::written;
+use crate::options::{name, written};
+use clap::Args;
 use lockwright_core::events::Event;
 use lockwright_core::raw::Order;
 use lockwright_measure::error::Error;
@@ -14,60 +13,62 @@ use lockwright_measure::subject::{Subject, SubjectOrigin};
 use lockwright_measure::workload::Workload;
 use lockwright_sheets::{DocumentArgs, OutputArgs, Outputs, hanging, wrapped};
 use lockwright_studies::reproduce::has_published_predictions;
-use lockwright_studies::tables::TABLES;
+use lockwright_studies::tables::{SimulatedTable, TABLES};
 use lockwright_zoo::Bug;
-use serde_json::Value;
 use std::process::ExitCode;
+
+/// The clients of `explore`, a line each: the name, and what it checks.
+const CLIENTS: &str = include_str!("clients.txt");
+
+/// Arguments of `locks`.
+#[derive(Clone, Debug, Args)]
+pub struct LocksArgs {
+    /// One lock only, with its card: what was posted, and the rules that its tests hold it to
+    #[arg(value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+    /// The list.
+    #[command(flatten)]
+    list: DocumentArgs,
+}
 
 /// `lockwright locks`.
 pub fn locks(args: &LocksArgs) -> Result<(), Error> {
-    let columns = [
-        ("name", "name"),
-        ("aliases", "aliases"),
-        ("kind", "kind"),
-        ("order", "order"),
-        ("", "runs_on"),
-        ("is", "is"),
-        ("", "card"),
-        ("", "rules"),
-    ];
-    let item = |subject: Subject| {
-        [
-            subject.name().into(),
-            subject.row.aliases.into(),
-            subject.kind().into(),
-            order(subject).into(),
-            subject.worlds().into(),
-            subject.row.models.into(),
-            card::card(subject.name()),
-            card::rules(subject.name()),
-        ]
-    };
-    let (items, rest) = if let Some(name) = &args.name {
+    let (subjects, rest) = if let Some(name) = &args.name {
         let subject = Subject::find(name)?;
-        (vec![item(subject)], Rest { count: 0, words: card::in_words(subject.name()) })
+        (vec![subject], (0, card::in_words(subject.name())))
     } else {
-        let (combinations, others): (Vec<_>, Vec<_>) =
+        let (combinations, mut others): (Vec<_>, Vec<_>) =
             Subject::all().partition(|subject| subject.is_combination());
-        let rest = Rest { count: combinations.len(), words: combined(&combinations) };
-        (others.into_iter().chain(combinations).map(item).collect(), rest)
+        let rest = (combinations.len(), combined(&combinations));
+        others.extend(combinations);
+        (others, rest)
     };
-    let rest = Some(rest);
-    write(&args.list, ListReport { schema: "lockwright.locks/1", columns, items, rest })
+    let mut list = ListReport::of(
+        "locks",
+        subjects,
+        &[
+            ("name", "name", &|it| it.name().into()),
+            ("aliases", "aliases", &|it| it.row.aliases.into()),
+            ("kind", "kind", &|it| it.kind().into()),
+            ("order", "order", &|it| order(*it).into()),
+            ("", "runs_on", &|it| it.worlds().into()),
+            ("is", "is", &|it| it.row.models.into()),
+            ("", "card", &|it| card::card(it.name())),
+            ("", "rules", &|it| card::rules(it.name())),
+        ],
+    );
+    list.rest = rest;
+    Outputs::open(&args.list, None)?.finish(&list)
 }
 
 /// The combinations in words, and what the kinds of locks mean.
 fn combined(combinations: &[Subject]) -> String {
-    let mut text = String::new();
-    if !combinations.is_empty() {
-        text = wrapped(&format!(
-            "\nand {} combinations of a succession and a waiting policy, named after both:",
-            combinations.len()
-        ));
-        let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
-        text += &format!("  {}", hanging(&names.join(" "), "  "));
-    }
-    text + "\n"
+    let names: Vec<_> = combinations.iter().map(|subject| subject.name()).collect();
+    let told = wrapped(&format!(
+        "\nand {} combinations of a succession and a waiting policy, named after both:",
+        combinations.len()
+    ));
+    told + &format!("  {}\n", hanging(&names.join(" "), "  "))
         + &wrapped(
             "product: a lock of this library. history: one that reproduces a state of the kernel's lock. reference: to compare with. peer: of another library, runs on this \
              computer only. busted: broken on purpose. floor: not a lock, the least that a pair can cost \
@@ -93,100 +94,81 @@ fn order(subject: Subject) -> &'static str {
 
 /// `lockwright machines`.
 pub fn machines(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [
-        ("name", "name"),
-        ("kind", "kind"),
-        ("CPUs", "cpus"),
-        ("NUMA nodes", "numa_nodes"),
-        ("is", "is"),
+    let columns: &[ListColumn<'_, ListedMachine>] = &[
+        ("name", "name", &|it| it.name.clone().into()),
+        ("kind", "kind", &|it| it.kind.into()),
+        ("CPUs", "cpus", &|it| it.cpus.into()),
+        ("NUMA nodes", "numa_nodes", &|it| it.numa_nodes.into()),
+        ("is", "is", &|it| it.description.clone().into()),
     ];
-    let item = |machine: ListedMachine| {
-        [
-            machine.name.into(),
-            machine.kind.into(),
-            machine.cpus.into(),
-            machine.numa_nodes.into(),
-            machine.description.into(),
-        ]
-    };
-    let items = machines::all().into_iter().map(item).collect();
-    write(args, ListReport { schema: "lockwright.machines/1", columns, items, rest: None })
+    write(args, "machines", machines::all(), columns)
 }
 
 /// `lockwright workloads`.
 pub fn workloads(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("is", "is"), ("", "parameters"), ("parameters", "defaults")];
-    let item = |workload: &Workload| {
-        let flags = workload.table().iter().map(|param| param.flag());
+    let typed = |workload: &Workload| {
         let typed = workload.table().iter().filter_map(|param| {
             Some(format!("{} {}", param.flag(), written(param, &workload.get(param.name)?)))
         });
-        let typed = typed.collect::<Vec<_>>().join(" ");
-        [workload.name().into(), workload.about().into(), flags.collect(), typed.into()]
+        typed.collect::<Vec<_>>().join(" ")
     };
-    let items = Workload::ALL.iter().map(item).collect();
-    write(args, ListReport { schema: "lockwright.workloads/1", columns, items, rest: None })
+    let columns: &[ListColumn<'_, Workload>] = &[
+        ("name", "name", &|it| it.name().into()),
+        ("is", "is", &|it| it.about().into()),
+        ("", "parameters", &|it| it.table().iter().map(|param| param.flag()).collect()),
+        ("parameters", "defaults", &|it| typed(it).into()),
+    ];
+    write(args, "workloads", Workload::ALL.iter().copied(), columns)
 }
 
 /// `lockwright events`.
 pub fn events(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("counts", "counts")];
-    let items = Event::ALL.iter().map(|event| [event.name().into(), event.describe().into()]);
-    write(
-        args,
-        ListReport { schema: "lockwright.events/1", columns, items: items.collect(), rest: None },
-    )
+    let columns: &[ListColumn<'_, &Event>] = &[
+        ("name", "name", &|it| it.name().into()),
+        ("counts", "counts", &|it| it.describe().into()),
+    ];
+    write(args, "events", Event::ALL.iter(), columns)
 }
 
 /// `lockwright tables`.
 pub fn tables(args: &DocumentArgs) -> Result<(), Error> {
-    let columns =
-        [("name", "name"), ("machine", "machine"), ("predictions", "predictions"), ("is", "is")];
-    let items = TABLES.iter().map(|table| {
-        let predictions = if has_published_predictions(table) { "published" } else { "held back" };
-        [table.name, table.machine, predictions, table.about].map(Value::from)
-    });
-    write(
-        args,
-        ListReport { schema: "lockwright.tables/1", columns, items: items.collect(), rest: None },
-    )
+    let predictions = |table| match has_published_predictions(table) {
+        true => "published",
+        false => "held back",
+    };
+    let columns: &[ListColumn<'_, &SimulatedTable>] = &[
+        ("name", "name", &|it| it.name.into()),
+        ("machine", "machine", &|it| it.machine.into()),
+        ("predictions", "predictions", &|it| predictions(it).into()),
+        ("is", "is", &|it| it.about.into()),
+    ];
+    write(args, "tables", TABLES.iter().copied(), columns)
 }
 
 /// `lockwright clients`.
 pub fn clients(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [("name", "name"), ("checks that", "checks")];
-    let items = CLIENTS.iter().map(|&(name, checks)| [name, checks].map(Value::from));
-    write(
-        args,
-        ListReport { schema: "lockwright.clients/1", columns, items: items.collect(), rest: None },
-    )
+    let columns: &[ListColumn<'_, (&str, &str)>] =
+        &[("name", "name", &|it| it.0.into()), ("checks that", "checks", &|it| it.1.into())];
+    write(args, "clients", CLIENTS.lines().filter_map(|line| line.split_once(": ")), columns)
+}
+
+/// The names of the clients.
+pub fn client_names() -> impl Iterator<Item = &'static str> {
+    CLIENTS.lines().filter_map(|line| line.split(": ").next())
 }
 
 /// `lockwright bugs`.
 pub fn bugs(args: &DocumentArgs) -> Result<(), Error> {
-    let columns = [
-        ("bug", "name"),
-        ("name", "title"),
-        ("must be found by", "seen_by"),
-        ("what goes wrong", "headline"),
-        ("", "is"),
-        ("", "source"),
-        ("", "locks"),
+    let columns: &[ListColumn<'_, &Bug>] = &[
+        ("bug", "name", &|it| it.row.into()),
+        ("name", "title", &|it| it.name.into()),
+        ("must be found by", "seen_by", &|it| it.seen.by.iter().map(|by| by.name()).collect()),
+        ("what goes wrong", "headline", &|it| it.headline().into()),
+        ("", "is", &|it| it.what.into()),
+        ("", "source", &|it| it.source.into()),
+        ("", "locks", &|it| it.locks.into()),
     ];
-    let item = |bug: &'static Bug| {
-        let seen_by: Vec<_> = bug.seen.by.iter().map(|checker| checker.name()).collect();
-        [
-            bug.row.into(),
-            bug.name.into(),
-            seen_by.into(),
-            bug.headline().into(),
-            bug.what.into(),
-            bug.source.into(),
-            bug.locks.into(),
-        ]
-    };
-    let items = Bug::sorted().into_iter().map(item).collect();
-    write(args, ListReport { schema: "lockwright.bugs/1", columns, items, rest: None })
+    write(args, "bugs", Bug::sorted(), columns)
 }
 
 /// Lists what a command takes, for a command line that names nothing.
@@ -200,6 +182,28 @@ pub fn instead_of(
     list(&output.documents).map(|()| ExitCode::SUCCESS)
 }
 
-fn write<const N: usize>(args: &DocumentArgs, list: ListReport<N>) -> Result<(), Error> {
-    Outputs::open(args, None)?.finish(&list)
+fn write<T>(
+    args: &DocumentArgs,
+    name: &'static str,
+    items: impl IntoIterator<Item = T>,
+    columns: &[ListColumn<'_, T>],
+) -> Result<(), Error> {
+    Outputs::open(args, None)?.finish(&ListReport::of(name, items, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_is_described_once() {
+        let mut all: Vec<_> = lockwright_clients::clients::<lockwright_sim::Sim>()
+            .chain(lockwright_clients::disturbed_clients().iter().copied())
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut described: Vec<_> = client_names().collect();
+        described.sort_unstable();
+        assert_eq!(described, all);
+    }
 }
