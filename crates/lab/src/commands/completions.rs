@@ -1,14 +1,23 @@
-//! Completion scripts, as clap's crate makes them.
+//! `lockwright completions`: completion scripts for shells, as clap's crate makes them.
 
-use super::args::CompletionsArgs;
 use crate::commands::lists::client_names;
 use crate::machines;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap_complete::Shell;
 use lockwright_measure::error::Error;
 use lockwright_measure::subject::Subject;
 use lockwright_measure::workload::Workload;
 use lockwright_sheets::print;
 use lockwright_studies::tables::TABLES;
+
+/// Arguments of `completions`.
+#[derive(Clone, Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
 
 /// Prints a completion script, in which options that take names complete to them.
 pub fn run(args: &CompletionsArgs, command: clap::Command) -> Result<(), Error> {

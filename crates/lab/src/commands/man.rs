@@ -1,9 +1,17 @@
-//! Manual pages, as clap's crate makes them.
+//! `lockwright man`: the manual pages, as clap's crate makes them.
 
-use super::args::ManArgs;
+use clap::Args;
 use lockwright_measure::error::Error;
 use lockwright_sheets::print;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `man`.
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// Write a page for each command into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
 
 /// Prints the manual page, or writes one for each command.
 pub fn run(args: &ManArgs, command: clap::Command) -> Result<(), Error> {
@@ -30,12 +38,10 @@ fn write_pages(command: &clap::Command, directory: &Path) -> Result<(), Error> {
 }
 
 /// A page. Examples stand where manual pages have them, at the end.
-fn page(command: clap::Command, title: &str) -> Result<String, Error> {
-    let examples = command.get_before_help().map(ToString::to_string);
-    let command = match examples {
-        Some(examples) => command.before_help("").after_help(examples),
-        None => command,
-    };
+fn page(mut command: clap::Command, title: &str) -> Result<String, Error> {
+    if let Some(examples) = command.get_before_help().cloned() {
+        command = command.before_help("").after_help(examples);
+    }
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(command).title(title.to_uppercase()).render(&mut text);
     rendered.map_err(|source| Error::output("standard output", source))?;
