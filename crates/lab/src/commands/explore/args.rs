@@ -7,7 +7,7 @@ use lockwright_catalog::registry::{LOCKS, LockRow};
 use lockwright_clients::{clients_of, disturbed_clients, disturbed_clients_of};
 use lockwright_measure::client::{LockAndClient, Target};
 use lockwright_measure::error::Error;
-use lockwright_measure::subject::{Selection, SubjectOrigin, USUAL};
+use lockwright_measure::subject::{Asked, Selection, SubjectOrigin, USUAL};
 use lockwright_measure::suggest::nearest;
 use lockwright_sheets::{DocumentArgs, Progress};
 use lockwright_sim::Sim;
@@ -103,33 +103,30 @@ const DEFAULT_DEPTH: u32 = 3;
 impl ExploreArgs {
     /// The pairs of a lock and a client.
     pub fn pairs(&self) -> Result<Vec<LockAndClient>, Error> {
-        let bug = self.bug()?;
-        let clients = self.clients()?;
+        let (bug, clients) = (self.bug()?, self.clients()?);
         let mut pairs = Vec::new();
-        for asked in Selection::of(&self.lock)?.subjects {
-            let (row, name) = (asked.subject.row, asked.subject.name());
-            let has_bug = bug.is_none_or(|bug| bug.is_in(name));
-            if asked.explicitly && asked.subject.origin != SubjectOrigin::Registry {
-                let why = format!(
+        for Asked { subject, explicitly } in Selection::of(&self.lock)?.subjects {
+            let name = subject.name();
+            let is_simulated = subject.origin == SubjectOrigin::Registry;
+            let why = match bug.filter(|bug| !bug.is_in(name)) {
+                _ if explicitly && !is_simulated => format!(
                     "`{name}` runs on this computer only, and schedules are simulated: leave it out"
-                );
-                return Err(Error::usage(why));
-            }
-            if let Some(BugKind::Memory) = fault_of(name) {
-                return Err(Error::usage(format!(
+                ),
+                _ if matches!(fault_of(name), Some(BugKind::Memory)) => format!(
                     "`{name}` is broken on purpose by an ordering that is too weak; explore cannot see \
                      that: run `cargo test -p lockwright-model --test loom {LOOM_TEST}` in the source tree (loom)"
-                )));
-            }
-            if let Some(bug) = bug.filter(|_| asked.explicitly && !has_bug) {
-                let (bug, locks) = (bug.row, bug.locks.join(", "));
-                let why = format!("`{name}` cannot have bug {bug}: --lock can be {locks}");
-                return Err(Error::usage(why));
-            }
-            if asked.subject.origin == SubjectOrigin::Registry && has_bug {
-                let its = fitting(row).filter(|client| clients.contains(client));
-                pairs.extend(its.map(|client| LockAndClient { lock: row, client }));
-            }
+                ),
+                Some(Bug { row, locks, .. }) if explicitly => {
+                    format!("`{name}` cannot have bug {row}: --lock can be {}", locks.join(", "))
+                }
+                None if is_simulated => {
+                    let its = fitting(subject.row).filter(|client| clients.contains(client));
+                    pairs.extend(its.map(|client| LockAndClient { lock: subject.row, client }));
+                    continue;
+                }
+                _ => continue,
+            };
+            return Err(Error::usage(why));
         }
         if pairs.is_empty() {
             return Err(self.nothing_fits(&clients, bug));
@@ -144,16 +141,16 @@ impl ExploreArgs {
     }
     /// Why there is no pair.
     fn nothing_fits(&self, clients: &[&'static str], bug: Option<&Bug>) -> Error {
-        if let Some(bug) = bug {
-            let (row, locks) = (bug.row, bug.locks.join(", "));
+        if let Some(Bug { row, locks, .. }) = bug {
             return Error::usage(format!(
                 "nothing to explore: no lock of --lock that has bug {row} fits --client; leave out --client, or \
-                 name one of the locks that have the bug ({locks})"
+                 name one of the locks that have the bug ({})",
+                locks.join(", ")
             ));
         }
-        let named = |names: Vec<&str>| match &names[..] {
-            [.., _, _, _] if names.len() > 3 => {
-                format!("`{}` and {} more", names[..2].join("`, `"), names.len() - 2)
+        let named = |names: &[&str]| match names {
+            [first, second, _, _, ..] => {
+                format!("`{first}`, `{second}` and {} more", names.len() - 2)
             }
             [first @ .., last] if !first.is_empty() => {
                 format!("`{}` and `{last}`", first.join("`, `"))
@@ -170,12 +167,12 @@ impl ExploreArgs {
                 let correct = LOCKS.iter().filter(|row| row.is_correct());
                 let fits = correct.filter(|row| fitting(row).any(|its| its == *client));
                 let those: Vec<_> = fits.map(|row| row.name).collect();
-                let those = named(those).replace('`', "");
+                let those = named(&those).replace('`', "");
                 format!("it is for {those}; name one of these, or leave out --client")
             }
             _ => "leave out --client, or name other locks".into(),
         };
-        Error::usage(format!("{} {verb} not fit {locks}: {instead}", named(clients.to_vec())))
+        Error::usage(format!("{} {verb} not fit {locks}: {instead}", named(clients)))
     }
     fn clients(&self) -> Result<Vec<&'static str>, Error> {
         let clients =
@@ -192,9 +189,8 @@ impl ExploreArgs {
                 let near = nearest(name, clients().chain(["all"]));
                 return Err(Error::unknown("client", name, near, "lockwright clients"));
             }
-            chosen.extend(
-                meant.into_iter().filter(|client| !chosen.contains(client)).collect::<Vec<_>>(),
-            );
+            let new = meant.into_iter().filter(|client| !chosen.contains(client));
+            chosen.extend(new.collect::<Vec<_>>());
         }
         Ok(chosen)
     }
@@ -209,8 +205,7 @@ impl ExploreArgs {
         };
         if let Some(why) = bug.seen.kind.hides_from_explore() {
             let Bug { row, name, seen, .. } = bug;
-            let by: Vec<_> = seen.by.iter().map(|checker| checker.name()).collect();
-            let by = by.join(" and ");
+            let by = seen.by.iter().map(|by| by.name()).collect::<Vec<_>>().join(" and ");
             return Err(Error::usage(format!(
                 "bug {row} ({name}) {why}: run `cargo xtask zoo --only {row}` in the source tree ({by}), which \
                  builds the checkers first; that can take ten minutes"
@@ -252,11 +247,8 @@ impl ExploreArgs {
             Some(PolicyName::Pos) => vec![PolicyKind::Pos],
             Some(PolicyName::Dfs) => vec![PolicyKind::Dfs(self.preemptions)],
         };
-        Ok(Plan { policies, schedules: self.schedules, limits: self.limits() })
-    }
-    /// How much may happen in a schedule.
-    pub fn limits(&self) -> Limits {
-        Limits { preemptions: self.preemptions, ..Limits::default() }
+        let limits = Limits { preemptions: self.preemptions, ..Limits::default() };
+        Ok(Plan { policies, schedules: self.schedules, limits })
     }
     /// The schedule that is to be run again.
     pub fn schedule(&self) -> Result<Option<Schedule>, Error> {

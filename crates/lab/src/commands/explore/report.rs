@@ -15,13 +15,14 @@ use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// `lockwright.explore/1`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExploreDocument {
     schema: &'static str,
-    on: On,
+    on: Value,
     seed: u64,
     rounds: u32,
     preemptions: u32,
@@ -29,7 +30,7 @@ pub struct ExploreDocument {
     /// The name of that bug.
     #[serde(skip_serializing_if = "Option::is_none")]
     bug_name: Option<&'static str>,
-    results: Vec<ExploreResult>,
+    pub results: Vec<ExploreResult>,
     /// True if Ctrl-C ended it early.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -38,27 +39,8 @@ pub struct ExploreDocument {
     widths: (usize, usize),
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct On {
-    kind: &'static str,
-    machine: String,
-    cpus: u32,
-    numa_nodes: u32,
-}
-
 /// What stands for a policy if a schedule is run again.
 const REPLAY: &str = "replay";
-
-/// What became of a lock with a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum ExploreVerdict {
-    /// Nothing went wrong in any schedule that was run.
-    #[serde(rename = "HELD")]
-    Held,
-    /// Something did in one.
-    #[serde(rename = "VIOLATED")]
-    Violated,
-}
 
 /// One lock with one client.
 #[derive(Clone, Debug, Serialize)]
@@ -80,16 +62,12 @@ pub struct ExploreResult {
     /// It ended because it had run as many schedules as it was asked to.
     #[serde(skip)]
     is_limited: bool,
-    verdict: ExploreVerdict,
+    verdict: &'static str,
     events: BTreeMap<&'static str, u64>,
     failure: Option<ExploreFailure>,
     /// What each move did, if the schedule was run again.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "lines_of")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
-}
-
-fn lines_of<S: serde::Serializer>(trace: &Option<Trace>, to: S) -> Result<S::Ok, S::Error> {
-    trace.as_ref().map_or(&[][..], |trace| &trace.lines[..]).serialize(to)
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -109,7 +87,7 @@ struct ExploreFailure {
 }
 
 impl ExploreFailure {
-    fn new(found: &Found, replay: String) -> Self {
+    fn new(args: &ExploreArgs, pair: LockAndClient, found: &Found) -> Self {
         let (message, threads) = told(&found.failure);
         Self {
             kind: kind_name(&found.failure.kind),
@@ -122,30 +100,26 @@ impl ExploreFailure {
             switches: found.schedule.switches(),
             moves_found: found.before.0,
             switches_found: found.before.1,
-            replay,
+            replay: replay_line(args, pair, &found.schedule),
         }
     }
 }
 
 /// A failure in words, and a line for each thread that has not finished.
-pub fn told(failure: &Failure) -> (String, Vec<String>) {
-    let threads = match &failure.kind {
-        FailureKind::Stuck { threads }
-        | FailureKind::TimeLimit { threads }
-        | FailureKind::EventLimit { threads } => threads.iter().map(ToString::to_string).collect(),
-        _ => Vec::new(),
-    };
-    let what = match &failure.kind {
-        FailureKind::Stuck { .. } => "no thread can go on, and at least one still waits".to_owned(),
-        FailureKind::EventLimit { .. } => {
-            "the threads go round in circles and make no progress".to_owned()
+fn told(failure: &Failure) -> (String, Vec<String>) {
+    let by_itself = || failure.kind.to_string().replace('\n', "; ");
+    let (what, threads) = match &failure.kind {
+        FailureKind::Stuck { threads } => {
+            ("no thread can go on, and at least one still waits".into(), &threads[..])
         }
-        kind => kind.to_string().replace('\n', "; "),
+        FailureKind::EventLimit { threads } => {
+            ("the threads go round in circles and make no progress".into(), &threads[..])
+        }
+        FailureKind::TimeLimit { threads } => (by_itself(), &threads[..]),
+        _ => (by_itself(), &[][..]),
     };
-    match failure.thread {
-        Some(thread) => (format!("thread {thread} {what}"), threads),
-        None => (what, threads),
-    }
+    let by = failure.thread.map_or_else(String::new, |thread| format!("thread {thread} "));
+    (by + &what, threads.iter().map(ToString::to_string).collect())
 }
 
 fn kind_name(kind: &FailureKind) -> &'static str {
@@ -175,15 +149,14 @@ fn wrong_on_purpose(pair: LockAndClient) -> Option<String> {
 }
 
 /// The command that runs a schedule of a pair again.
-pub fn replay_line(args: &ExploreArgs, pair: LockAndClient, schedule: &Schedule) -> String {
+fn replay_line(args: &ExploreArgs, pair: LockAndClient, schedule: &Schedule) -> String {
     let ExploreArgs { threads, rounds, random: SeedArgs { seed }, .. } = args;
     let (lock, client) = (pair.lock.name, pair.client);
     let mut line = format!(
         "lockwright explore --lock {lock} --client {client} --threads {threads} --rounds {rounds} \
          --seed {seed}"
     );
-    let more = [("--on", args.on.as_deref()), ("--bug", args.bug.as_deref())];
-    for (flag, value) in more {
+    for (flag, value) in [("--on", &args.on), ("--bug", &args.bug)] {
         if let Some(value) = value {
             line += &format!(" {flag} {}", quoted(value.trim()));
         }
@@ -195,12 +168,10 @@ impl ExploreResult {
     /// What was found out about `pair`.
     pub fn new(args: &ExploreArgs, pair: LockAndClient, plan: &Plan, findings: &Findings) -> Self {
         let policies: Vec<_> = plan.policies.iter().map(|policy| policy.name()).collect();
-        let counts =
-            Event::ALL.iter().map(|event| (event.name(), findings.lock_events[*event as usize]));
-        let failure = findings
-            .failure
-            .as_ref()
-            .map(|found| ExploreFailure::new(found, replay_line(args, pair, &found.schedule)));
+        let events = Event::ALL.iter().zip(&findings.lock_events);
+        let events = events.map(|(event, &times)| (event.name(), times));
+        let failed = |found| ExploreFailure::new(args, pair, found);
+        let failure = findings.failure.as_ref().map(failed);
         Self {
             lock: pair.lock.name,
             client: pair.client,
@@ -216,66 +187,20 @@ impl ExploreResult {
                 _ => None,
             }),
             is_limited: findings.schedules >= plan.schedules,
-            verdict: if failure.is_some() {
-                ExploreVerdict::Violated
-            } else {
-                ExploreVerdict::Held
-            },
-            events: counts.filter(|(_, count)| *count > 0).collect(),
+            verdict: if failure.is_some() { "VIOLATED" } else { "HELD" },
+            events: events.filter(|(_, times)| *times > 0).collect(),
             failure,
             trace: None,
         }
     }
-    /// The result of a schedule of `pair` that was run again.
-    pub fn replayed(
-        args: &ExploreArgs,
-        pair: LockAndClient,
-        schedule: &Schedule,
-        (failure, trace): (Option<&Failure>, Trace),
-    ) -> Self {
-        let failure = failure.map(|failure| {
-            let (message, threads) = told(failure);
-            let (moves, switches) = (schedule.moves.len(), schedule.switches());
-            ExploreFailure {
-                kind: kind_name(&failure.kind),
-                message,
-                threads,
-                schedule_number: 0,
-                policy: REPLAY,
-                schedule: schedule.to_string(),
-                moves,
-                switches,
-                moves_found: moves,
-                switches_found: switches,
-                replay: replay_line(args, pair, schedule),
-            }
-        });
-        Self {
-            lock: pair.lock.name,
-            client: pair.client,
-            wrong: wrong_on_purpose(pair),
-            threads: args.threads,
-            policy: REPLAY.into(),
-            schedules: 1,
-            steps: schedule.moves.len() as u64,
-            distinct: 1,
-            exhausted: false,
-            bound: None,
-            is_limited: false,
-            verdict: if failure.is_some() {
-                ExploreVerdict::Violated
-            } else {
-                ExploreVerdict::Held
-            },
-            events: BTreeMap::new(),
-            failure,
-            trace: Some(trace),
-        }
+    /// The result of a schedule that was run again.
+    pub fn replayed(self, trace: Trace) -> Self {
+        let failure = self.failure.map(|failure| ExploreFailure { policy: REPLAY, ..failure });
+        Self { policy: REPLAY.into(), failure, trace: Some(trace), ..self }
     }
     /// What people read about it. The lock and the client take columns of these widths.
     fn text(&self, (of_lock, of_client): (usize, usize)) -> String {
-        let Self { lock, client, .. } = self;
-        let verdict = self.verdict.name();
+        let Self { lock, client, verdict, .. } = self;
         let names = format!("{lock:<of_lock$} {client:<of_client$} {verdict:<8}");
         let how = self.how();
         let mut text = match names.len() + 1 + how.len() > width() {
@@ -304,9 +229,9 @@ impl ExploreResult {
     }
     /// The numbers of its schedules.
     fn details(&self) -> String {
-        let missed = |wrong: &String| match self.verdict {
-            ExploreVerdict::Violated => wrong.clone(),
-            ExploreVerdict::Held => format!("{wrong}; this client did not show it"),
+        let missed = |wrong: &String| match self.failure {
+            Some(_) => wrong.clone(),
+            None => format!("{wrong}; this client did not show it"),
         };
         let threads = plural(self.threads as u64, "thread");
         let mut parts: Vec<String> = self.wrong.iter().map(missed).chain([threads]).collect();
@@ -314,13 +239,10 @@ impl ExploreResult {
         match (&self.trace, self.bound) {
             (Some(_), _) => {}
             (None, Some(bound)) => parts.extend([self.searched(bound), steps]),
-            (None, None) => {
-                parts.extend([plural(self.distinct, "different schedule"), steps]);
-            }
+            (None, None) => parts.extend([plural(self.distinct, "different schedule"), steps]),
         }
-        let events = self.events.iter();
-        let events: Vec<_> =
-            events.map(|(name, times)| format!("{name} {}", count(*times as f64))).collect();
+        let said = |(name, &times): (&&str, &u64)| format!("{name} {}", count(times as f64));
+        let events: Vec<_> = self.events.iter().map(said).collect();
         if !events.is_empty() {
             parts.push(format!("events: {}", events.join(", ")));
         }
@@ -333,13 +255,12 @@ impl ExploreResult {
         if self.exhausted {
             return format!("all {} {bound}", plural(self.schedules, "schedule"));
         }
-        match self.verdict {
-            ExploreVerdict::Violated => format!("{distinct} {bound}"),
-            ExploreVerdict::Held if self.is_limited => {
-                format!("{distinct} {bound}, and there are more (--schedules)")
-            }
-            ExploreVerdict::Held => format!("{distinct} {bound}; some got too long to be searched"),
-        }
+        let why = match (&self.failure, self.is_limited) {
+            (Some(_), _) => "",
+            (None, true) => ", and there are more (--schedules)",
+            (None, false) => "; some got too long to be searched",
+        };
+        format!("{distinct} {bound}{why}")
     }
 }
 
@@ -380,15 +301,6 @@ impl ExploreFailure {
     }
 }
 
-impl ExploreVerdict {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Held => "HELD",
-            Self::Violated => "VIOLATED",
-        }
-    }
-}
-
 impl ExploreDocument {
     /// A document without results.
     pub fn new(args: &ExploreArgs, target: &Target, pairs: &[LockAndClient]) -> Self {
@@ -397,12 +309,12 @@ impl ExploreDocument {
         };
         Self {
             schema: "lockwright.explore/1",
-            on: On {
-                kind: "simulated",
-                machine: target.machine.name.clone(),
-                cpus: target.machine.topology.cpus(),
-                numa_nodes: target.machine.topology.nodes(),
-            },
+            on: json!({
+                "kind": "simulated",
+                "machine": target.machine.name,
+                "cpus": target.machine.topology.cpus(),
+                "numa_nodes": target.machine.topology.nodes(),
+            }),
             seed: args.random.seed,
             rounds: args.rounds,
             preemptions: args.preemptions,
@@ -419,22 +331,17 @@ impl ExploreDocument {
     }
     /// What people read at the end of a search for a bug.
     pub fn summary(&self) -> String {
-        let found = self.results.iter().filter(|it| it.verdict == ExploreVerdict::Violated).count();
         let (bug, name, all) = match (self.bug, self.bug_name, self.results.len()) {
             (Some(bug), Some(name), all @ 2..) => (bug, name, all),
             _ => return String::new(),
         };
         let has_one_lock = self.results.iter().all(|it| it.lock == self.results[0].lock);
         let what = if has_one_lock { "clients" } else { "pairs of a lock and a client" };
-        wrapped(&format!("bug {bug} ({name}) was found by {found} of {all} {what}"))
+        wrapped(&format!("bug {bug} ({name}) was found by {} of {all} {what}", self.failed()))
     }
-    /// Adds a result.
-    pub fn add(&mut self, result: ExploreResult) {
-        self.results.push(result);
-    }
-    /// True if something went wrong.
-    pub fn has_failed(&self) -> bool {
-        self.results.iter().any(|result| result.verdict == ExploreVerdict::Violated)
+    /// How many results something went wrong in.
+    pub fn failed(&self) -> usize {
+        self.results.iter().filter(|it| it.failure.is_some()).count()
     }
 }
 
@@ -450,8 +357,8 @@ impl Report for ExploreDocument {
         Grid::of(
             &self.results,
             &[
-                ("kind", &|_| self.on.kind.into()),
-                ("machine", &|_| self.on.machine.clone()),
+                ("kind", &|_| "simulated".into()),
+                ("machine", &|_| self.on["machine"].as_str().unwrap_or_default().into()),
                 ("lock", &|result| result.lock.into()),
                 ("client", &|result| result.client.into()),
                 ("threads", &|result| result.threads.to_string()),
@@ -459,7 +366,7 @@ impl Report for ExploreDocument {
                 ("schedules", &|result| result.schedules.to_string()),
                 ("steps", &|result| result.steps.to_string()),
                 ("distinct", &|result| result.distinct.to_string()),
-                ("verdict", &|result| result.verdict.name().into()),
+                ("verdict", &|result| result.verdict.into()),
                 ("failure", &|result| optional(result.failure.as_ref().map(|it| it.kind))),
                 ("replay", &|result| optional(result.failure.as_ref().map(|it| &it.replay))),
             ],

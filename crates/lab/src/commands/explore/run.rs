@@ -7,10 +7,11 @@ use crate::outcome::exit_code;
 use lockwright_measure::client::{LockAndClient, Target};
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
-use lockwright_sheets::{Outputs, Progress, plural};
-use lockwright_sim::explore::{Findings, Plan, Schedule, letter};
+use lockwright_sheets::{Outputs, Progress, complain, plural};
+use lockwright_sim::explore::{Findings, Found, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
 use lockwright_zoo::Bug;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -28,12 +29,12 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     let mut document = ExploreDocument::new(args, &target, &pairs);
     let mut tell = |result: ExploreResult| {
         let text = document.text_of(&result);
-        document.add(result);
+        document.results.push(result);
         outputs.keep_so_far(&document);
         outputs.tell(&document, &text)
     };
     if let Some(schedule) = schedule {
-        tell(replay(args, &pairs, &target, &schedule, progress)?)?;
+        tell(replay(args, &pairs, &target, &plan, schedule)?)?;
     } else {
         progress.say(&format!(
             "exploring on the simulated machine {}: {} of a lock and a client, at most {} each",
@@ -49,7 +50,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
     }
     outputs.finish_documents(&document)?;
     outputs.tell(&document, &document.summary())?;
-    Ok(exit_code(document.has_failed(), document.interrupted))
+    Ok(exit_code(document.failed() > 0, document.interrupted))
 }
 
 /// Explores the pairs side by side; `tell` hears of each as soon as all before it are known.
@@ -82,11 +83,10 @@ fn explore(
             scope.spawn(|| work(sender));
         }
         drop(sender);
-        let mut known: Vec<Option<Findings>> = pairs.iter().map(|_| None).collect();
-        let mut next = 0;
+        let (mut known, mut next) = (BTreeMap::new(), 0);
         for (at, findings) in receiver {
-            known[at] = Some(findings);
-            while let Some(findings) = known.get_mut(next).and_then(Option::take) {
+            known.insert(at, findings);
+            while let Some(findings) = known.remove(&next) {
                 if findings.schedules > 0 {
                     tell(pairs[next], findings)?;
                 }
@@ -102,47 +102,55 @@ fn replay(
     args: &ExploreArgs,
     pairs: &[LockAndClient],
     target: &Target,
-    schedule: &Schedule,
-    progress: Progress,
+    plan: &Plan,
+    schedule: Schedule,
 ) -> Result<ExploreResult, Error> {
+    let wrong = |what: String| Error::usage(format!("--replay{what}"));
     let &[pair] = pairs else {
-        return Err(Error::usage("--replay is for one pair: give one --lock and one --client"));
+        return Err(wrong(" is for one pair: give one --lock and one --client".into()));
     };
     if let Some(thread) = schedule.moves.iter().map(|it| it.thread).max()
         && usize::from(thread) >= args.threads
     {
-        return Err(Error::usage(format!(
-            "--replay: there is no thread `{}`: with --threads {} they are `a` to `{}`",
+        return Err(wrong(format!(
+            ": there is no thread `{}`: with --threads {} they are `a` to `{}`",
             letter(thread.into()),
             args.threads,
             letter(args.threads - 1)
         )));
     }
     let (failure, traced) = target.explore(pair, |explorer| {
-        let variations = explorer.variations();
-        if schedule.variation >= variations {
-            return Err(Error::usage(format!(
-                "--replay: the number before the colon is {}, and should be below {variations}",
-                schedule.variation
+        let (given, variations) = (schedule.variation, explorer.variations());
+        if given >= variations {
+            return Err(wrong(format!(
+                ": the number before the colon is {given}, and should be below {variations}"
             )));
         }
-        Ok(explorer.replay_traced(schedule, args.limits()))
+        Ok(explorer.replay_traced(&schedule, plan.limits))
     })?;
-    match &failure {
-        Some(Failure { kind: FailureKind::Diverged { step }, .. }) => {
-            let what = schedule.moves.get(*step as usize).map(ToString::to_string);
-            return Err(Error::usage(format!(
-                "--replay: the schedule does not fit: its move {} (`{}`) is not possible there; run the whole line \
-                 that was printed, with the same version",
-                step + 1,
-                what.unwrap_or_default()
-            )));
-        }
-        Some(_) => progress.tell("the schedule fails again (simulated)"),
-        None => progress.tell("the schedule does not fail (simulated)"),
+    if let Some(Failure { kind: FailureKind::Diverged { step }, .. }) = failure {
+        let what = schedule.moves.get(step as usize).map(ToString::to_string);
+        return Err(wrong(format!(
+            ": the schedule does not fit: its move {} (`{}`) is not possible there; run the whole line \
+             that was printed, with the same version",
+            step + 1,
+            what.unwrap_or_default()
+        )));
     }
-    let trace = Trace::new(target, schedule.moves.len(), traced);
-    Ok(ExploreResult::replayed(args, pair, schedule, (failure.as_ref(), trace)))
+    let again = if failure.is_some() { "fails again" } else { "does not fail" };
+    complain(&format!("the schedule {again} (simulated)"));
+    let before = (schedule.moves.len(), schedule.switches());
+    let trace = Trace::new(target, before.0, traced);
+    let found = |failure| Found { number: 0, policy: plan.policies[0], schedule, failure, before };
+    let findings = Findings {
+        schedules: 1,
+        steps: before.0 as u64,
+        distinct: 1,
+        is_exhausted: false,
+        lock_events: Vec::new(),
+        failure: failure.map(found),
+    };
+    Ok(ExploreResult::new(args, pair, plan, &findings).replayed(trace))
 }
 
 /// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.

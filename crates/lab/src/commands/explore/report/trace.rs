@@ -9,18 +9,21 @@ use serde::Serialize;
 const LINES_MAX: usize = 60;
 
 /// A schedule that was run again, line by line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct Trace {
     /// Which thread is where.
+    #[serde(skip)]
     threads: String,
     /// Moves of the schedule; what follows them is not part of it.
+    #[serde(skip)]
     moves: usize,
-    pub lines: Vec<TraceLine>,
+    lines: Vec<TraceLine>,
 }
 
 /// What a move did.
 #[derive(Clone, Debug, Serialize)]
-pub struct TraceLine {
+struct TraceLine {
     #[serde(rename = "move")]
     number: u64,
     thread: char,
