@@ -1,68 +1,122 @@
-//! The stops of the tour.
+//! From stop to stop.
 
-use super::args::TourArgs;
-use super::guide::{Guide, Stop};
-use super::report::Tour;
-use super::{native, oversubscribed, sentences};
-use crate::commands::bench::BenchDocument;
+use super::stops::STOPS;
+use crate::options::SeedArgs;
+use clap::Args;
 use lockwright_measure::error::Error;
 use lockwright_measure::interrupt;
 use lockwright_measure::native::NativeMachine;
 use lockwright_measure::trial::{LabMachine, On, Settings};
 use lockwright_measure::workload::Workload;
-use lockwright_sheets::{DocumentArgs, Outputs, Progress, digits, percent, wrapped};
+use lockwright_sheets::{
+    DocumentArgs, Grid, Outputs, Progress, Report, digits, percent, plural, print, to_json, wrapped,
+};
 use lockwright_studies::reproduce::{self, Score, TableDocument};
 use lockwright_studies::tables::SimulatedTable;
+use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the pictures are called.
-const PICTURES: [&str; 7] = [
-    "uncontended.svg",
-    "counter.svg",
-    "readers.svg",
-    "readers_90.svg",
-    "oversubscribed.svg",
-    "guest_haswell_2s.svg",
-    "locktorture_x5_4.svg",
-];
+/// Arguments of `tour`.
+#[derive(Clone, Debug, Args)]
+#[command(mut_arg("csv", |csv| csv.help("Write the simulated table as CSV; - is standard output")))]
+pub struct TourArgs {
+    /// Write the pictures into this directory
+    #[arg(long, alias = "plots", value_name = "DIR", default_value = "plots")]
+    plot_dir: PathBuf,
+    /// Where results go.
+    #[command(flatten)]
+    documents: DocumentArgs,
+    /// The seed.
+    #[command(flatten)]
+    random: SeedArgs,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    progress: Progress,
+}
+
+/// `lockwright.tour/1`: what each stop measured, by its key.
+struct Tour {
+    document: Map<String, Value>,
+    table: Option<TableDocument>,
+}
+
+impl Report for Tour {
+    /// The tour tells people what it sees as it goes.
+    fn text(&self) -> String {
+        String::new()
+    }
+    fn json(&self) -> String {
+        to_json(&self.document)
+    }
+    fn grid(&self) -> Grid {
+        self.table.as_ref().map(TableDocument::grid).unwrap_or_default()
+    }
+}
+
+/// Tells people what there is to see, unless a document goes where they would read it.
+struct Guide {
+    talks: bool,
+    /// A document is written as well, for which the tour goes on without a reader.
+    writes: bool,
+    /// Why standard output takes no more.
+    silenced: OnceCell<Error>,
+}
+
+impl Guide {
+    fn say(&self, text: &str) {
+        if self.talks && self.silenced.get().is_none() {
+            // It was empty.
+            let _ = print(text).map_err(|error| self.silenced.set(error));
+        }
+    }
+    /// True if no stop follows.
+    fn is_over(&self) -> bool {
+        interrupt::is_requested() || self.silenced.get().is_some() && !self.writes
+    }
+    /// Tells and draws a report, and says in a sentence what it shows.
+    fn show(&self, report: &dyn Report, sentence: Option<String>, picture: &Outputs) {
+        picture.keep_so_far(report);
+        let sentence = sentence.map(|sentence| format!("\n{}", wrapped(&sentence)));
+        self.say(&(report.brief() + &sentence.unwrap_or_default() + "\n"));
+    }
+}
 
 /// Runs the tour.
 pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
-    let progress = args.progress;
+    let (progress, seed) = (args.progress, args.random.seed);
     let outputs = Outputs::open(&args.documents, None)?;
     let pictures = open_pictures(&args.plot_dir)?;
-    let [alone, contended, readers, mixed, oversubscribed, guest, published] = &pictures;
     let guide = Guide {
         talks: outputs.stdout_is_for_people(),
         writes: args.documents.json.is_some() || args.documents.csv.is_some(),
         silenced: OnceCell::new(),
-        progress,
-        seed: args.random.seed,
     };
-
-    let native = NativeMachine::new(&Settings::default());
-    let mut tour = Tour::new(native.on(Workload::counter(1, 0)));
-    guide.say(&this_machine(&tour.on));
-    let drawn = [alone, contended, readers, mixed, oversubscribed];
-    let measured = here(&native, &guide, drawn)?;
-    [tour.uncontended, tour.counter, tour.readers, tour.readers_90, tour.oversubscribed] = measured;
-    progress.answer_interrupts();
-    let [guest] = guide.visit([Stop {
-        about: "6. Simulated: a guest with more vCPUs than its host has CPUs",
-        measure: &|| oversubscribed::in_a_guest(&guide),
-        tell: &sentences::oversubscribed,
-        on: guest,
-    }])?;
-    tour.guest = guest;
+    let on = NativeMachine::new(&Settings::default()).on(Workload::counter(1, 0));
+    guide.say(&this_machine(&on));
+    let keys = STOPS.iter().map(|stop| stop.key).chain([TABLE]);
+    let known = [("schema", json!("lockwright.tour/1")), ("on", json!(on))];
+    let document = known.into_iter().chain(keys.map(|key| (key, Value::Null)));
+    let document = document.map(|(key, value)| (key.into(), value)).collect();
+    let mut tour = Tour { document, table: None };
+    for (stop, picture) in STOPS.iter().zip(&pictures) {
+        if guide.is_over() {
+            break;
+        }
+        guide.say(&format!("{}\n\n", stop.about));
+        let measured = stop.measure(seed, progress)?;
+        guide.show(&measured, (stop.tell)(&measured), picture);
+        tour.document[stop.key] = json!(measured);
+    }
     if !guide.is_over() {
         guide.say(
             "7. Simulated: a published table of a 4-socket machine, next to the simulation\n\n",
         );
-        let table = published_table(args.random.seed, progress)?;
-        let sentence = speedup(&table);
-        tour.locktorture = Some(guide.show(table, sentence, published));
+        let table = published_table(seed, progress)?;
+        guide.show(&table, speedup(&table), &pictures[STOPS.len()]);
+        tour.document[TABLE] = json!(table);
+        tour.table = Some(table);
     }
     outputs.finish_documents(&tour)?;
     if pictures.iter().any(Outputs::is_behind) {
@@ -77,63 +131,20 @@ pub fn run(args: &TourArgs) -> Result<ExitCode, Error> {
     guide.silenced.into_inner().map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// The stops on this computer.
-fn here(
-    native: &NativeMachine,
-    guide: &Guide,
-    [alone, contended, readers, mixed, oversubscribed]: [&Outputs; 5],
-) -> Result<[Option<BenchDocument>; 5], Error> {
-    guide.visit([
-        Stop {
-            about: "1. A lock/unlock pair of one thread",
-            measure: &|| native::alone(native, guide),
-            tell: &sentences::alone,
-            on: alone,
-        },
-        Stop {
-            about: "2. A mutex that several threads want",
-            measure: &|| native::contended(native, guide),
-            tell: &|document| sentences::against(document, &["mutex"]),
-            on: contended,
-        },
-        Stop {
-            about: "3. A reader-writer lock, all operations read",
-            measure: &|| native::readers(native, guide),
-            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
-            on: readers,
-        },
-        Stop {
-            about: "4. A reader-writer lock, 90 % of the operations read",
-            measure: &|| native::mixed(native, guide),
-            tell: &|document| sentences::against(document, &["rwlock", "percpu-rwlock"]),
-            on: mixed,
-        },
-        Stop {
-            about: "5. More threads than CPUs: why a spinlock is the wrong choice for a program.\n\
-                    Its waiters burn the CPU time that the owner needs; those of a mutex sleep.",
-            measure: &|| oversubscribed::natively(native, guide),
-            tell: &sentences::oversubscribed,
-            on: oversubscribed,
-        },
-    ])
-}
+/// The key of the table in the document.
+const TABLE: &str = "locktorture";
 
 /// Makes the directory and proves that the pictures can be written.
-fn open_pictures(directory: &Path) -> Result<[Outputs; PICTURES.len()], Error> {
+fn open_pictures(directory: &Path) -> Result<Vec<Outputs>, Error> {
     std::fs::create_dir_all(directory).map_err(|source| Error::output(directory, source))?;
     let open = |name| Outputs::open(&DocumentArgs::default(), Some(&directory.join(name)));
-    let opened: Vec<Outputs> = PICTURES.into_iter().map(open).collect::<Result<_, _>>()?;
-    opened.try_into().map_err(|_| unreachable!("there is one for each picture"))
+    STOPS.iter().map(|stop| stop.picture).chain(["locktorture_x5_4.svg"]).map(open).collect()
 }
 
 fn this_machine(on: &On) -> String {
     let On::Native { machine, cpus, numa_nodes, kernel } = on else { return String::new() };
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    wrapped(&format!(
-        "This machine: {machine}, {cpus} CPU{}, {numa_nodes} NUMA node{}, {kernel}\n\n",
-        plural(*cpus),
-        plural(*numa_nodes as usize)
-    ))
+    let (cpus, nodes) = (plural(*cpus as u64, "CPU"), plural((*numa_nodes).into(), "NUMA node"));
+    wrapped(&format!("This machine: {machine}, {cpus}, {nodes}, {kernel}\n\n"))
 }
 
 /// The table that the README shows.

@@ -23,12 +23,9 @@ pub fn against(document: &BenchDocument, ours: &[&str]) -> Option<String> {
     let most = rates.counts().max()?;
     let of = |own: &&str| {
         let rate = rates.rate(own, most)?;
-        let others = rates.locks().into_iter().filter(|lock| !ours.contains(lock));
-        let others: Vec<String> = others
-            .filter_map(|lock| {
-                Some(format!("{} that of {lock}", times(rate / rates.rate(lock, most)?)))
-            })
-            .collect();
+        let others = rates.with(most).filter(|(lock, _)| !ours.contains(lock));
+        let others = others.map(|(lock, its)| format!("{} that of {lock}", times(rate / its)));
+        let others: Vec<String> = others.collect();
         Some(format!("the throughput of {own} is {}", others.join(", ")))
     };
     let sentences: Vec<String> = ours.iter().filter_map(of).collect();
@@ -41,11 +38,9 @@ pub fn oversubscribed(document: &BenchDocument) -> Option<String> {
     let (rates, cpus) = (Rates::of(document), document.cpus());
     let most = rates.counts().max().filter(|&count| count > cpus)?;
     let few = rates.counts().filter(|&count| count <= cpus).max()?;
-    let kept = |lock| {
-        let share = rates.rate(lock, most)? / rates.rate(lock, few)? * 100.0;
-        Some(format!("{lock} {}", percent(share)))
-    };
-    let kept: Vec<String> = rates.locks().into_iter().filter_map(kept).collect();
+    let kept =
+        |(lock, rate)| Some(format!("{lock} {}", percent(rate / rates.rate(lock, few)? * 100.0)));
+    let kept: Vec<String> = rates.with(most).filter_map(kept).collect();
     let noun = document.noun();
     let simulated = if document.is_simulated() { "Simulated: with" } else { "With" };
     Some(format!(
@@ -79,19 +74,13 @@ impl Rates {
     fn counts(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().map(|&(_, threads, _)| threads)
     }
-    /// Each once, in the order of the results.
-    fn locks(&self) -> Vec<&'static str> {
-        let mut locks = Vec::new();
-        for &(lock, ..) in &self.0 {
-            if !locks.contains(&lock) {
-                locks.push(lock);
-            }
-        }
-        locks
+    /// With this number of threads, in the order of the results.
+    fn with(&self, threads: usize) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        let measured = self.0.iter().filter(move |it| it.1 == threads && it.2 > 0.0);
+        measured.map(|&(lock, _, rate)| (lock, rate))
     }
     fn rate(&self, lock: &str, threads: usize) -> Option<f64> {
-        let is_it = |&&(name, count, _): &&(&str, usize, f64)| (name, count) == (lock, threads);
-        self.0.iter().find(is_it).map(|&(.., rate)| rate).filter(|&rate| rate > 0.0)
+        self.with(threads).find(|it| it.0 == lock).map(|(_, rate)| rate)
     }
 }
 
@@ -104,7 +93,7 @@ mod tests {
         let rates = Rates(vec![("a", 1, 9.0), ("a", 2, 1.0), ("b", 1, 5.0), ("b", 2, 0.0)]);
         assert_eq!((rates.rate("a", 2), rates.rate("b", 1)), (Some(1.0), Some(5.0)));
         assert_eq!((rates.rate("b", 2), rates.rate("c", 1)), (None, None));
-        assert_eq!(rates.locks(), ["a", "b"]);
+        assert_eq!(rates.with(1).collect::<Vec<_>>(), [("a", 9.0), ("b", 5.0)]);
     }
 
     #[test]
