@@ -1,6 +1,7 @@
 //! `lockwright diff`: two results of the same command, before a change and after it.
 
 use crate::options::SeedArgs;
+use crate::outcome::exit_code;
 use clap::{Args, ValueHint};
 use lockwright_measure::error::Error;
 use lockwright_measure::stats::{Bootstrap, median};
@@ -68,33 +69,28 @@ struct Change {
     /// The second in terms of the first.
     ratio: f64,
     ratio_ci95: [f64; 2],
-    verdict: Verdict,
+    /// What comes of it.
+    verdict: &'static str,
 }
 
-/// What comes of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Verdict {
-    Slower,
-    Same,
-    Faster,
-}
-
-impl Verdict {
-    fn of([low, high]: [f64; 2], tolerance_percent: f64) -> Self {
-        let tolerance = tolerance_percent / 100.0;
-        match (high < 1.0 - tolerance, low > 1.0 + tolerance) {
-            (true, _) => Self::Slower,
-            (_, true) => Self::Faster,
-            _ => Self::Same,
-        }
+impl Change {
+    /// The verdict for people, who see what changed.
+    fn word(&self) -> &'static str {
+        if self.verdict == SAME { "" } else { self.verdict }
     }
-    fn word(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::Same => "",
-            Self::Faster => "faster",
-        }
+}
+
+const SLOWER: &str = "slower";
+const SAME: &str = "same";
+const FASTER: &str = "faster";
+
+/// What comes of an interval.
+fn verdict([low, high]: [f64; 2], tolerance_percent: f64) -> &'static str {
+    let tolerance = tolerance_percent / 100.0;
+    match (high < 1.0 - tolerance, low > 1.0 + tolerance) {
+        (true, _) => SLOWER,
+        (_, true) => FASTER,
+        _ => SAME,
     }
 }
 
@@ -117,21 +113,24 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
         ));
     }
     let path = |path: &Path| path.display().to_string();
-    let (only_before, only_after) = (first.len() - results.len(), second.len() - results.len());
     let document = DiffDocument {
         schema: "lockwright.diff/1",
         on: after["on"].clone(),
         before: path(&args.before),
         after: path(&args.after),
         tolerance_percent: args.tolerance,
+        only_before: first.len() - results.len(),
+        only_after: second.len() - results.len(),
         results,
-        only_before,
-        only_after,
         warnings: differences(&before, &after),
     };
     outputs.finish(&document)?;
-    let is_slower = document.results.iter().any(|it| it.verdict == Verdict::Slower);
-    Ok(ExitCode::from(u8::from(is_slower)))
+    Ok(exit_code(document.count(SLOWER) > 0, false))
+}
+
+/// What is wrong with a file.
+fn wrong(path: &Path, why: &str) -> Error {
+    Error::usage(format!("{} {why}", path.display()))
 }
 
 /// Reads a document.
@@ -140,12 +139,9 @@ fn read(path: &Path) -> Result<Value, Error> {
         .map_err(|error| Error::usage(format!("cannot read {}: {error}", path.display())))?;
     let document: Option<Value> = serde_json::from_str(&text).ok();
     let known = document.filter(|it| SCHEMAS.iter().any(|schema| it["schema"] == **schema));
-    known.ok_or_else(|| {
-        Error::usage(format!(
-            "{} is not a result of `bench` or `compare`: give a file that one of them wrote with --json",
-            path.display()
-        ))
-    })
+    let why =
+        "is not a result of `bench` or `compare`: give a file that one of them wrote with --json";
+    known.ok_or_else(|| wrong(path, why))
 }
 
 fn array(value: &Value) -> impl Iterator<Item = &Value> {
@@ -182,23 +178,20 @@ fn measured(document: &Value, path: &Path) -> Result<Vec<Measured>, Error> {
         let locks = locks.filter(move |(lock, _)| !is_version(lock));
         locks.map(move |(lock, result)| (word(&cell["name"]), lock.clone(), rates(result)))
     });
-    let all =
-        of_bench.chain(of_compare).map(|(setting, lock, rates)| Some((setting, lock, rates?)));
-    let all: Option<Vec<Measured>> = all.collect();
-    let all = all.ok_or_else(|| {
-        Error::usage(format!(
-            "{} is of an older lockwright and has no repetitions: measure again",
-            path.display()
-        ))
+    let all = of_bench.chain(of_compare);
+    let all = all.map(|(setting, lock, rates)| Some((setting, lock, rates?)));
+    let mut all: Vec<Measured> = all.collect::<Option<_>>().ok_or_else(|| {
+        wrong(path, "is of an older lockwright and has no repetitions: measure again")
     })?;
-    Ok(all.into_iter().filter(|(_, _, rates)| !rates.is_empty()).collect())
+    all.retain(|(_, _, rates)| !rates.is_empty());
+    Ok(all)
 }
 
 fn change((setting, lock, old): &Measured, (_, _, new): &Measured, args: &DiffArgs) -> Change {
     let (before, after) = (median(old), median(new));
     let ratio_ci95 = Bootstrap::new(args.seed.seed)
         .interval(|draw| median(&draw.resampled(new)) / median(&draw.resampled(old)));
-    let verdict = Verdict::of(ratio_ci95, args.tolerance);
+    let verdict = verdict(ratio_ci95, args.tolerance);
     let (setting, lock, ratio) = (setting.clone(), lock.clone(), after / before);
     Change { setting, lock, before, after, ratio, ratio_ci95, verdict }
 }
@@ -206,16 +199,25 @@ fn change((setting, lock, old): &Measured, (_, _, new): &Measured, args: &DiffAr
 /// What else differs, a sentence each.
 fn differences(before: &Value, after: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
-    let keys = [("/on/machine", "machine"), ("/on/kernel", "kernel"), ("/secs", "length of a run")];
-    let keys = keys.into_iter().chain([("/seed", "seed"), ("/tunables", "set of tunables")]);
-    for (key, what) in keys {
-        let [old, new] = [before, after].map(|it| it.pointer(key).map(word));
+    for (key, what) in [
+        ("/on/machine", "machine"),
+        ("/on/kernel", "kernel"),
+        ("/secs", "length of a run"),
+        ("/seed", "seed"),
+        ("/tunables", "set of tunables"),
+    ] {
+        let [old, new] = [before, after].map(|it| it.pointer(key).map_or("-".into(), word));
         if old != new {
-            let said = |value: Option<String>| value.unwrap_or_else(|| "-".into());
-            warnings.push(format!("another {what}: {} before, {} after", said(old), said(new)));
+            warnings.push(format!("another {what}: {old} before, {new} after"));
         }
     }
     warnings
+}
+
+impl DiffDocument {
+    fn count(&self, verdict: &str) -> usize {
+        self.results.iter().filter(|it| it.verdict == verdict).count()
+    }
 }
 
 impl Report for DiffDocument {
@@ -233,24 +235,17 @@ impl Report for DiffDocument {
         });
         let beyond = self.tolerance_percent;
         let means = format!("slower or faster: the whole interval is beyond {beyond} % of 1");
-        table.add(Column::name("verdict").means(means), |it| it.verdict.word().into());
+        table.add(Column::name("verdict").means(means), |it| it.word().into());
         let simulated = if self.on["kind"] == "simulated" { "simulated " } else { "" };
         let machine = word(&self.on["machine"]);
         let title = format!("{} after {} on {simulated}{machine}", self.after, self.before);
-        let mut text = wrapped(&title) + "\n" + &table.sheet.text();
-        let of = |verdict| self.results.iter().filter(|it| it.verdict == verdict).count() as u64;
-        text += "\n";
-        text += &wrapped(&format!(
-            "{}: {} slower, {} faster{}",
-            plural(self.results.len() as u64, "result"),
-            of(Verdict::Slower),
-            of(Verdict::Faster),
-            match (self.only_before, self.only_after) {
-                (0, 0) => String::new(),
-                (old, new) => format!("; {old} only before, {new} only after"),
-            }
-        ));
-        text + &warned(&self.warnings)
+        let text = wrapped(&title) + "\n" + &table.sheet.text();
+        let (all, slower) = (plural(self.results.len() as u64, "result"), self.count(SLOWER));
+        let mut told = format!("\n{all}: {slower} slower, {} faster", self.count(FASTER));
+        if self.only_before + self.only_after > 0 {
+            told += &format!("; {} only before, {} only after", self.only_before, self.only_after);
+        }
+        text + &wrapped(&told) + &warned(&self.warnings)
     }
     fn json(&self) -> String {
         to_json(self)
@@ -258,7 +253,7 @@ impl Report for DiffDocument {
     fn grid(&self) -> Grid {
         let row = |it: &Change| {
             let mut row = json!(it);
-            row["verdict"] = it.verdict.word().into();
+            row["verdict"] = it.word().into();
             row
         };
         let columns = "setting lock before after ratio ratio_low=ratio_ci95/0 ratio_high=ratio_ci95/1 verdict";
@@ -279,13 +274,13 @@ mod tests {
     #[test]
     fn a_change_counts_if_its_whole_interval_is_beyond_the_tolerance() {
         for (interval, verdict) in [
-            ([0.9, 0.97], Verdict::Slower),
-            ([0.9, 0.985], Verdict::Same),
-            ([0.9, 1.2], Verdict::Same),
-            ([1.021, 1.2], Verdict::Faster),
+            ([0.9, 0.97], SLOWER),
+            ([0.9, 0.985], SAME),
+            ([0.9, 1.2], SAME),
+            ([1.021, 1.2], FASTER),
         ] {
-            assert_eq!(Verdict::of(interval, 2.0), verdict, "{interval:?}");
+            assert_eq!(super::verdict(interval, 2.0), verdict, "{interval:?}");
         }
-        assert_eq!(Verdict::of([0.9, 0.97], 5.0), Verdict::Same);
+        assert_eq!(verdict([0.9, 0.97], 5.0), SAME);
     }
 }
