@@ -1,10 +1,8 @@
 //! `lockwright run`: a program in C or C++ with our locks in the place of glibc's.
 
-mod args;
 mod check;
 mod inherited;
 mod program;
 mod start;
 
-pub use args::RunArgs;
-pub use start::run;
+pub use start::{RunArgs, run};

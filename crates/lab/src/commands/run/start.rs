@@ -1,7 +1,7 @@
 //! Finds the library and starts the program.
 
-use super::args::RunArgs;
 use super::{check, inherited, program};
+use clap::Args;
 use lockwright_measure::error::Error;
 use lockwright_sheets::complain;
 use std::ffi::{OsStr, OsString};
@@ -14,6 +14,34 @@ const LIBRARY: &str = "liblockwright-pthread.so";
 const FOLDERS: [&str; 2] = ["lib", "lib64"];
 /// How waiters of mutexes get them, as `crates/pthread` knows it.
 const POLICIES: [&str; 3] = ["default", "fair", "cna"];
+
+/// Arguments of `run`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// How waiters of mutexes get them: default, fair (an unlock gives the mutex
+    /// to a thread that sleeps), cna (those of one NUMA node after another)
+    /// [default: $LOCKWRIGHT_POLICY, else default]
+    #[arg(long, value_name = "NAME")]
+    policy: Option<String>,
+    /// When the program ends, say on standard error which locks it used
+    #[arg(long)]
+    verbose: bool,
+    /// Do not run it: say if it can profit
+    #[arg(long)]
+    check: bool,
+    /// liblockwright-pthread.so, as `cargo xtask install` makes it [default:
+    /// $LOCKWRIGHT_LIBRARY, else ../lib next to this program]
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(
+        value_name = "PROGRAM",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    program: Vec<OsString>,
+}
 
 /// Starts the program in the place of this one. Returns only if that fails, or if nothing was to be started.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
