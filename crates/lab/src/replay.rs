@@ -25,7 +25,10 @@ pub fn line(machine: &MachineArgs, spec: &Trial) -> Option<String> {
         Purpose::Throughput | Purpose::Latency => bench(spec),
     };
     let Trial { lock, threads, .. } = spec;
-    let thread_counts = thread_counts(spec.scheduling);
+    let thread_counts = match spec.scheduling {
+        Some(Scheduling { kind: ScheduledKind::Guest { .. }, .. }) => "--vcpus",
+        _ => "--threads",
+    };
     let (on, secs) = (quoted(&machine.on), spec.window_ns as f64 / 1e9);
     let mut line = format!(
         "replay: lockwright {command} --on {on} --lock {} {thread_counts} {threads} --secs {secs} \
@@ -42,14 +45,6 @@ pub fn line(machine: &MachineArgs, spec: &Trial) -> Option<String> {
         line += &format!(" {flag} {value}");
     }
     Some(line)
-}
-
-/// The flag that takes the number of threads.
-fn thread_counts(scheduling: Option<Scheduling>) -> &'static str {
-    match scheduling.map(|scheduling| scheduling.kind) {
-        Some(ScheduledKind::Guest { .. }) => "--vcpus",
-        Some(ScheduledKind::Program | ScheduledKind::Kernel) | None => "--threads",
-    }
 }
 
 /// A torture with everything that is mixed in. The faults follow from the time.
@@ -78,15 +73,13 @@ fn bench(spec: &Trial) -> (String, u64) {
 
 /// What was set of the machine and its locks.
 fn knobs(machine: &MachineArgs) -> Vec<(&'static str, String)> {
-    fn name<V: ValueEnum>(value: V) -> Option<String> {
-        value.to_possible_value().map(|value| value.get_name().into())
-    }
+    let numa = machine.numa_spinlock.and_then(|mode| mode.to_possible_value());
     let number = |value: Option<u64>| value.map(|value| value.to_string());
     let calibration = machine.calibration.as_ref();
     let knobs = [
         ("--calibration", calibration.map(|file| quoted(&file.to_string_lossy()))),
         ("--placement", machine.placement.map(|placement| placement.name().into())),
-        ("--numa-spinlock", machine.numa_spinlock.and_then(name)),
+        ("--numa-spinlock", numa.map(|mode| mode.get_name().into())),
         ("--numa-spinlock-threshold", number(machine.numa_spinlock_threshold)),
         ("--numa-spinlock-threshold-ns", number(machine.numa_spinlock_threshold_ns)),
         ("--heavy-barrier-apart-ns", number(machine.heavy_barrier_apart_ns)),

@@ -12,19 +12,11 @@ use lockwright_sim::{ScheduledKind, Scheduling, StartState};
 pub struct ThreadCounts {
     /// The numbers of threads or vCPUs, each once.
     counts: Vec<usize>,
-    /// What a guest sees of the sockets, if it is one.
-    guest: Option<Guest>,
     /// How runs begin in which threads or vCPUs share CPUs.
     starts: Vec<StartState>,
-    /// CPUs of the machine, if it is a simulated one, where sharing them needs a scheduler.
-    simulated_cpus: Option<usize>,
-    /// Simulated, they are the tasks of a kernel.
-    is_in_kernel: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Guest {
-    virtual_numa: bool,
+    /// The kind of scheduler that they have if they are more than `unscheduled`.
+    kind: Option<ScheduledKind>,
+    unscheduled: usize,
 }
 
 /// The most native threads that a command line can ask for.
@@ -39,7 +31,7 @@ impl ThreadCounts {
         workload: Workload,
         counts: &[usize],
     ) -> Result<Self, Error> {
-        Self::new(machine, workload, counts, None, StartState::ALL)
+        Self::new(machine, workload, counts, kind(machine, workload), StartState::ALL)
     }
 
     /// What was asked for; `usual` are the numbers of threads if nothing was.
@@ -84,15 +76,16 @@ impl ThreadCounts {
                 StartState::Queued.name()
             )));
         }
-        let guest = is_guest.then_some(Guest { virtual_numa: args.virtual_numa });
+        let kind = match is_guest {
+            true => Some(ScheduledKind::Guest { virtual_numa: args.virtual_numa }),
+            false => kind(machine, workload),
+        };
         let counts = match (&args.vcpus[..], threads) {
             ([], []) => usual,
             ([], asked) | (asked, _) => asked,
         };
-        let thread_counts = Self::new(machine, workload, counts, guest, &args.starts())?;
-        let shares_cpus =
-            thread_counts.counts.iter().any(|&count| thread_counts.kind_of(count).is_some());
-        if !args.start_state.is_empty() && !shares_cpus {
+        let thread_counts = Self::new(machine, workload, counts, kind, &args.starts())?;
+        if !args.start_state.is_empty() && thread_counts.kind().is_none() {
             return Err(Error::usage(format!(
                 "--start-state is for simulated threads that share CPUs: add --vcpus, or more \
                  --threads than the {} CPUs of a simulated machine",
@@ -106,21 +99,19 @@ impl ThreadCounts {
         machine: &dyn LabMachine,
         workload: Workload,
         counts: &[usize],
-        guest: Option<Guest>,
+        kind: Option<ScheduledKind>,
         starts: &[StartState],
     ) -> Result<Self, Error> {
-        let simulated_cpus = machine.is_simulated().then(|| machine.cpus());
-        let flag = if guest.is_some() { "--vcpus" } else { "--threads" };
-        let limit = if simulated_cpus.is_some() { SIMULATED_MAX } else { NATIVE_MAX };
+        let limit = if machine.is_simulated() { SIMULATED_MAX } else { NATIVE_MAX };
         let is_left_alone =
             |start: &&StartState| **start != StartState::Preempted || !workload.is_in_kernel();
         let mut thread_counts = Self {
             counts: Vec::new(),
-            guest,
             starts: starts.iter().filter(is_left_alone).copied().collect(),
-            simulated_cpus,
-            is_in_kernel: workload.is_in_kernel(),
+            kind,
+            unscheduled: if kind == Some(ScheduledKind::Program) { machine.cpus() } else { 0 },
         };
+        let flag = format!("--{}", thread_counts.noun().to_lowercase());
         for &count in counts {
             if count == 0 {
                 return Err(Error::usage(format!("{flag} 0 runs nothing: give at least 1")));
@@ -151,16 +142,14 @@ impl ThreadCounts {
     }
     /// What they are called.
     pub fn noun(&self) -> &'static str {
-        if self.guest.is_some() { "vCPUs" } else { "threads" }
+        match self.kind {
+            Some(ScheduledKind::Guest { .. }) => "vCPUs",
+            _ => "threads",
+        }
     }
     /// The kind of scheduler that runs `count` of them, if there is one.
     fn kind_of(&self, count: usize) -> Option<ScheduledKind> {
-        let cpus = self.simulated_cpus?;
-        match self.guest {
-            Some(Guest { virtual_numa }) => Some(ScheduledKind::Guest { virtual_numa }),
-            None if self.is_in_kernel => Some(ScheduledKind::Kernel),
-            None => (count > cpus).then_some(ScheduledKind::Program),
-        }
+        self.kind.filter(|_| count > self.unscheduled)
     }
     /// The ways in which a cell with `count` of them runs, a result for each.
     pub fn schedulings(&self, count: usize) -> Vec<Option<Scheduling>> {
@@ -175,6 +164,15 @@ impl ThreadCounts {
     pub fn kind(&self) -> Option<ScheduledKind> {
         self.counts.iter().find_map(|&count| self.kind_of(count))
     }
+}
+
+/// The kind of scheduler of simulated threads that share CPUs, if they are no guest.
+fn kind(machine: &dyn LabMachine, workload: Workload) -> Option<ScheduledKind> {
+    let kind = match workload.is_in_kernel() {
+        true => ScheduledKind::Kernel,
+        false => ScheduledKind::Program,
+    };
+    machine.is_simulated().then_some(kind)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What options take: numbers, times and names. A refusal says what to type instead.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use lockwright_measure::workload::locktorture::NESTED_MAX;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -83,10 +84,10 @@ fn in_ns(time: Duration) -> Result<u64, String> {
 
 /// How many nested locks.
 pub fn nested(typed: &str) -> Result<usize, String> {
-    let most = lockwright_measure::workload::locktorture::NESTED_MAX;
-    let asked = if typed.trim() == "off" { Some(0) } else { typed.trim().parse().ok() };
-    let refusal = || format!("write a whole number from 0 to {most}");
-    asked.filter(|asked| *asked <= most).ok_or_else(refusal)
+    match typed.trim() {
+        "off" => Ok(0),
+        typed => between::<usize, 0, { NESTED_MAX as u64 }>(typed),
+    }
 }
 
 /// A name. Blanks around it do not matter.

@@ -1,12 +1,13 @@
 //! The workload and its parameters, as the tables of the workloads say.
 
 use super::values::{nanoseconds, whole};
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::Error as ClapError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use lockwright_measure::error::Error;
 use lockwright_measure::trial::LabMachine;
 use lockwright_measure::workload::{Domain, Param, Value, Venue, Workload};
+use std::convert::Infallible;
 use std::time::Duration;
 
 /// Where the help lists parameters that several workloads have.
@@ -21,11 +22,6 @@ pub struct WorkloadArgs {
 /// The parameters of `starve`, for a command that has no other workload with parameters.
 #[derive(Clone, Debug, Default)]
 pub struct StarveArgs(pub WorkloadArgs);
-
-/// Every workload.
-fn all() -> Vec<Workload> {
-    Workload::ALL.to_vec()
-}
 
 /// The one of [`StarveArgs`].
 fn starve() -> Vec<Workload> {
@@ -74,34 +70,6 @@ fn defaults(param: &Param, owners: &[Workload]) -> String {
     }
 }
 
-/// What reads a value.
-fn parser(limits: Domain) -> (&'static str, ValueParser) {
-    let number = |it: u64| Value::Number(it as f64);
-    match limits {
-        Domain::Whole(..) => {
-            ("N", ValueParser::new(move |typed: &str| whole::<u64>(typed).map(number)))
-        }
-        Domain::Percent => {
-            ("PERCENT", ValueParser::new(move |typed: &str| whole::<u64>(typed).map(number)))
-        }
-        Domain::Time(..) => {
-            ("TIME", ValueParser::new(move |typed: &str| nanoseconds(typed).map(number)))
-        }
-        Domain::Truth => {
-            let truth = |typed: String| Value::Truth(typed == "on");
-            ("on|off", PossibleValuesParser::new(["on", "off"]).map(truth).into())
-        }
-        Domain::OnlyTime(only_ns) => {
-            ("TIME", ValueParser::new(move |typed: &str| only_time(typed, only_ns)))
-        }
-        Domain::Choice(words) => ("NAME", PossibleValuesParser::new(words).map(Value::Text).into()),
-        Domain::Word(_) => (
-            "WORD",
-            ValueParser::new(|typed: &str| Ok::<_, String>(Value::Text(typed.trim().into()))),
-        ),
-    }
-}
-
 /// A time of which only one makes sense, or none.
 fn only_time(typed: &str, only_ns: u64) -> Result<Value, String> {
     let only = humantime::format_duration(Duration::from_nanos(only_ns));
@@ -122,22 +90,37 @@ fn argument(param: &'static Param, owners: &[Workload]) -> Arg {
         [one] => format!("Workload `{}`", one.name()),
         _ => SHARED.into(),
     };
-    let (value_name, parser) = parser(param.limits);
-    let help = format!("{} [default: {}]", param.help, defaults(param, owners));
-    let several = matches!(param.limits, Domain::Whole(..) | Domain::Percent | Domain::Time(..));
+    let number = |it: u64| Value::Number(it as f64);
+    let whole = move |typed: &str| whole::<u64>(typed).map(number);
     let arg = Arg::new(param.name)
         .long(param.name.replace('_', "-"))
-        .value_name(if several { format!("{value_name},...") } else { value_name.into() })
-        .value_parser(parser)
-        .help(help)
+        .help(format!("{} [default: {}]", param.help, defaults(param, owners)))
         .help_heading(heading)
         .hide_possible_values(true)
-        .allow_hyphen_values(matches!(param.limits, Domain::Word(_)))
         .action(clap::ArgAction::Append);
+    let many = |value_name| arg.clone().value_name(value_name).value_delimiter(',');
+    let switch =
+        |value_name| arg.clone().value_name(value_name).num_args(0..=1).default_missing_value("on");
     match param.limits {
-        Domain::Truth | Domain::OnlyTime(_) => arg.num_args(0..=1).default_missing_value("on"),
-        _ if several => arg.value_delimiter(','),
-        _ => arg,
+        Domain::Whole(..) => many("N,...").value_parser(whole),
+        Domain::Percent => many("PERCENT,...").value_parser(whole),
+        Domain::Time(..) => {
+            many("TIME,...").value_parser(move |typed: &str| nanoseconds(typed).map(number))
+        }
+        Domain::Truth => {
+            let truth = |typed: String| Value::Truth(typed == "on");
+            switch("on|off").value_parser(PossibleValuesParser::new(["on", "off"]).map(truth))
+        }
+        Domain::OnlyTime(only_ns) => {
+            switch("TIME").value_parser(move |typed: &str| only_time(typed, only_ns))
+        }
+        Domain::Choice(words) => {
+            arg.value_name("NAME").value_parser(PossibleValuesParser::new(words).map(Value::Text))
+        }
+        Domain::Word(_) => {
+            let word = |typed: &str| Ok::<_, Infallible>(Value::Text(typed.trim().into()));
+            arg.value_name("WORD").allow_hyphen_values(true).value_parser(word)
+        }
     }
 }
 
@@ -160,15 +143,15 @@ macro_rules! reads {
     ($Args:ty, $workloads:expr, $wrap:expr) => {
         impl Args for $Args {
             fn augment_args(command: Command) -> Command {
-                augmented(command, &$workloads)
+                augmented(command, $workloads)
             }
             fn augment_args_for_update(command: Command) -> Command {
-                augmented(command, &$workloads)
+                augmented(command, $workloads)
             }
         }
         impl FromArgMatches for $Args {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, ClapError> {
-                Ok($wrap(read(matches, &$workloads)))
+                Ok($wrap(read(matches, $workloads)))
             }
             fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), ClapError> {
                 *self = Self::from_arg_matches(matches)?;
@@ -177,8 +160,8 @@ macro_rules! reads {
         }
     };
 }
-reads!(WorkloadArgs, all(), |args| args);
-reads!(StarveArgs, starve(), StarveArgs);
+reads!(WorkloadArgs, Workload::ALL, |args| args);
+reads!(StarveArgs, &starve(), StarveArgs);
 
 impl WorkloadArgs {
     /// The options that were typed.
@@ -208,10 +191,11 @@ impl WorkloadArgs {
             let with = |workload: Workload| {
                 values.iter().map(move |value| {
                     let mut workload = workload;
-                    match workload.facts_mut().set(param.name, value) {
-                        true => Ok(workload),
-                        false => Err(Error::usage(no_word(param, value))),
+                    if workload.facts_mut().set(param.name, value) {
+                        return Ok(workload);
                     }
+                    let (flag, such) = (param.flag(), param.must_be());
+                    Err(Error::usage(format!("{flag} cannot be `{value}`: write {such}")))
                 })
             };
             all = all.into_iter().flat_map(with).collect::<Result<_, _>>()?;
@@ -229,18 +213,13 @@ impl WorkloadArgs {
 
 /// A parameter that this workload does not have.
 fn of_another(typed: &Param, workload: Workload) -> Error {
-    let owners = params(&all()).into_iter().find(|(param, _)| param.name == typed.name);
+    let owners = params(Workload::ALL).into_iter().find(|(param, _)| param.name == typed.name);
     let owner = owners.and_then(|(_, owners)| Some(owners.first()?.name())).unwrap_or_default();
     Error::usage(format!(
         "{} is a parameter of the workload `{owner}`, not of `{}`: leave it out, or add --workload {owner}",
         typed.flag(),
         workload.name()
     ))
-}
-
-/// A word that the type of the parameter does not read.
-fn no_word(param: &Param, value: &Value) -> String {
-    format!("{} cannot be `{value}`: write {}", param.flag(), param.must_be())
 }
 
 fn check(param: &Param, value: &Value) -> Result<(), Error> {
@@ -327,7 +306,7 @@ mod tests {
     fn the_help_has_each_default() {
         let command = WorkloadArgs::augment_args(Command::new("it"));
         let help = command.clone().render_long_help().to_string();
-        for (param, owners) in params(&all()) {
+        for (param, owners) in params(Workload::ALL) {
             assert!(help.contains(&param.flag()), "{}", param.name);
             assert!(!defaults(param, &owners).is_empty(), "{}", param.name);
         }
