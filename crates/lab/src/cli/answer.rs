@@ -25,18 +25,16 @@ fn one_line(error: &clap::Error, typed: impl Iterator<Item = String>) -> String 
         line += if part.starts_with("tip:") { "; " } else { " " };
         line += part;
     }
-    let wrong = |kind| error.get(kind).map(ToString::to_string);
-    if let Some(name) = wrong(ContextKind::InvalidSubcommand).filter(|name| is_machine(name)) {
+    let wrong = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let name = wrong(ContextKind::InvalidSubcommand);
+    if Machine::builtin_names().any(|machine| machine == name) {
         return format!("`{name}` is a machine: write `lockwright machines show {name}`");
     }
-    if wrong(ContextKind::InvalidSubcommand).is_some_and(|it| ["study", "studies"].contains(&&*it))
-    {
+    if ["study", "studies"].contains(&&*name) {
         return "a study is a question: write `lockwright sweep docs/studies/NAME.toml`".into();
     }
-    let option = wrong(ContextKind::InvalidArg).unwrap_or_default();
-    let typed: Vec<String> = typed.collect();
-    let path = command(error, typed.into_iter());
-    if let Some(advice) = inapplicable(&path, &option) {
+    let path = command(typed);
+    if let Some(advice) = inapplicable(&path, &wrong(ContextKind::InvalidArg)) {
         return advice.into();
     }
     // A refusal of a value says already what to type.
@@ -62,21 +60,15 @@ fn inapplicable(path: &str, option: &str) -> Option<&'static str> {
 }
 
 /// The command that was meant, as far as it is one.
-fn command(error: &clap::Error, typed: impl Iterator<Item = String>) -> String {
+fn command(typed: impl Iterator<Item = String>) -> String {
     let mut of = super::command();
     let mut path = String::from("lockwright");
-    // A wrong name ends the path.
-    let wrong = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
-    for word in typed.take_while(|word| !word.starts_with('-') && Some(word) != wrong.as_ref()) {
+    for word in typed.take_while(|word| !word.starts_with('-')) {
         let Some(next) = of.find_subcommand(&word) else { break };
         path += &format!(" {word}");
         of = next.clone();
     }
     path
-}
-
-fn is_machine(name: &str) -> bool {
-    Machine::builtin_names().any(|machine| machine == name)
 }
 
 #[cfg(test)]

@@ -101,34 +101,14 @@ enum Command {
   lockwright machines probe --out here.toml")]
     Machines(machines::MachinesArgs),
     /// List the workloads and their parameters
-    #[command(before_help = "Examples:
-  lockwright workloads
-  lockwright workloads --csv workloads.csv
-  lockwright workloads --json -")]
     Workloads(DocumentArgs),
     /// List the published tables that `reproduce` simulates
-    #[command(before_help = "Examples:
-  lockwright tables
-  lockwright tables --csv tables.csv
-  lockwright tables --json -")]
     Tables(DocumentArgs),
     /// List the test clients of `explore`: small programs that use a lock
-    #[command(before_help = "Examples:
-  lockwright clients
-  lockwright clients --csv clients.csv
-  lockwright clients --json -")]
     Clients(DocumentArgs),
     /// List known bugs that can be put into a lock, and what finds each
-    #[command(before_help = "Examples:
-  lockwright bugs
-  lockwright bugs --csv bugs.csv
-  lockwright bugs --json -")]
     Bugs(DocumentArgs),
     /// List the lock events that are counted
-    #[command(before_help = "Examples:
-  lockwright events
-  lockwright events --csv events.csv
-  lockwright events --json -")]
     Events(DocumentArgs),
     /// Print a completion script for a shell
     #[command(before_help = "Examples:
@@ -181,18 +161,17 @@ impl Cli {
 const COMMAND_HELP: &str =
     "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 
-/// The commands as the first help text groups them.
-const GROUPS: [(&str, &[&str]); 6] = [
-    ("Start here", &["tour"]),
-    ("Measure", &["bench", "compare", "diff"]),
-    ("Use the locks in programs that are not recompiled", &["run"]),
-    ("Find bugs", &["torture", "explore"]),
-    ("Simulate published work", &["reproduce", "sweep", "calibrate"]),
-    (
-        "See what there is",
-        &["locks", "machines", "workloads", "tables", "clients", "bugs", "events"],
-    ),
+/// The groups of the first help text, by their first commands.
+const GROUPS: [(&str, &str); 6] = [
+    ("tour", "Start here"),
+    ("bench", "Measure"),
+    ("run", "Use the locks in programs that are not recompiled"),
+    ("torture", "Find bugs"),
+    ("reproduce", "Simulate published work"),
+    ("locks", "See what there is"),
 ];
+/// The first command that it does not list.
+const LAST: &str = "completions";
 
 /// The last lines of the first help text.
 const AFTERWORD: &str = "\
@@ -205,7 +184,15 @@ The words used here are explained in docs/glossary.md.";
 
 /// The command line with its help texts.
 pub fn command() -> clap::Command {
-    let command = Cli::command();
+    let mut command = Cli::command();
+    // The lists have the same examples.
+    for list in command.get_subcommands_mut().filter(|it| it.get_before_help().is_none()) {
+        let name = list.get_name();
+        let examples = format!(
+            "Examples:\n  lockwright {name}\n  lockwright {name} --csv {name}.csv\n  lockwright {name} --json -"
+        );
+        *list = std::mem::take(list).before_help(examples);
+    }
     let template = grouped(&command);
     with_examples_first(command).help_template(template).after_help(AFTERWORD)
 }
@@ -234,13 +221,13 @@ fn first_help() -> Result<(), Error> {
 /// The template of the first help text: the commands by group.
 fn grouped(command: &clap::Command) -> String {
     let mut text = String::from("{about}\n\nUsage: lockwright COMMAND [OPTIONS]\n");
-    for (group, names) in GROUPS {
-        text += &format!("\n{group}:\n");
-        for name in names {
-            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-            let about = about.map_or_else(String::new, ToString::to_string);
-            text += &format!("  {name:<10} {about}\n");
+    for command in command.get_subcommands().take_while(|it| it.get_name() != LAST) {
+        let name = command.get_name();
+        if let Some((_, group)) = GROUPS.iter().find(|(first, _)| *first == name) {
+            text += &format!("\n{group}:\n");
         }
+        let about = command.get_about().map_or_else(String::new, ToString::to_string);
+        text += &format!("  {name:<10} {about}\n");
     }
     text + "{after-help}"
 }
@@ -325,7 +312,7 @@ mod tests {
         for subcommand in command().get_subcommands() {
             assert!(text.contains(subcommand.get_name()), "{}: {text}", subcommand.get_name());
         }
-        for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+        for (name, _) in GROUPS {
             assert!(command().find_subcommand(name).is_some(), "{name} is a command");
         }
     }
