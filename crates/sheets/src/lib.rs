@@ -1,12 +1,10 @@
 //! The results of a command, in each format: text, JSON, CSV and pictures; and where they go.
 
 mod number;
-mod options;
 mod outputs;
 mod page;
 mod progress;
 mod provenance;
-mod starving;
 mod svg;
 mod table;
 mod target;
@@ -15,16 +13,14 @@ mod waits;
 pub use number::{
     count, digits, duration, interval, known, optional, percent, plural, rate, setting, signed,
 };
-pub use options::{DocumentArgs, OutputArgs};
-pub use outputs::{Outputs, Report};
+pub use outputs::{DocumentArgs, OutputArgs, Outputs, Report};
 pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};
 pub use progress::{Progress, complain, end_progress, print};
 pub use provenance::provenance;
-pub use starving::{OneWait, Starving};
 pub use svg::{Bar, Chart, ChartShape, Point, Series};
 pub use table::{Column, Grid, Sheet, SheetOf, text_table};
 pub use target::Destination;
-pub use waits::{TrialWaits, Waits};
+pub use waits::{OneWait, Starving, TrialWaits, Waits};
 
 use serde::Serialize;
 

@@ -1,11 +1,7 @@
 //! Numbers for people: three significant digits, and a unit that fits. Documents keep full precision.
 
-/// The exponent of the power of ten below which `value`, rounded to three digits, does not fall.
-fn exponent(value: f64) -> i32 {
-    rounded_exponent(value, 3)
-}
-
-fn rounded_exponent(value: f64, digits: usize) -> i32 {
+/// The exponent of the power of ten below which `value`, rounded to that many digits, does not fall.
+fn exponent(value: f64, digits: usize) -> i32 {
     let scientific = format!("{value:.*e}", digits - 1);
     scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
@@ -32,7 +28,7 @@ fn significant(value: f64, count: i32) -> String {
     if !value.is_finite() {
         return "-".into();
     }
-    match rounded_exponent(value, count as usize) {
+    match exponent(value, count as usize) {
         ..-4 => format!("{value:.2e}"),
         small if small < count => format!("{value:.*}", (count - 1 - small) as usize),
         large => {
@@ -66,7 +62,7 @@ pub fn percent(value: f64) -> String {
 /// A value with the unit in `units` that leaves one to three digits before the point. Each unit has its
 /// size in terms of the first one.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    let fits = |size: f64| value == 0.0 || exponent(value / size) >= 0;
+    let fits = |size: f64| value == 0.0 || exponent(value / size, 3) >= 0;
     let (size, unit) = units.iter().rev().find(|(size, _)| fits(*size)).unwrap_or(&units[0]);
     format!("{} {unit}", digits(value / size)).trim_end().into()
 }

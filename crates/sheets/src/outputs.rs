@@ -1,10 +1,10 @@
-//! Where a report goes.
+//! Where a report goes, and the options that say so.
 
-use crate::options::{DocumentArgs, OutputArgs};
-use crate::progress::{complain, print};
+use crate::progress::{Progress, complain, print};
 use crate::svg::Chart;
 use crate::table::Grid;
 use crate::target::Destination;
+use clap::Args;
 use lockwright_measure::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -36,6 +36,31 @@ pub trait Report {
     }
 }
 
+/// Documents for programs.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DocumentArgs {
+    /// Write a JSON document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write CSV; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+/// Documents and a picture.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
+    /// Documents.
+    #[command(flatten)]
+    pub documents: DocumentArgs,
+    /// Draw the results
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// What is said meanwhile.
+    #[command(flatten)]
+    pub progress: Progress,
+}
+
 impl OutputArgs {
     /// Checks and prepares what was asked for.
     pub fn open(&self) -> Result<Outputs, Error> {
@@ -43,10 +68,12 @@ impl OutputArgs {
     }
 }
 
+/// A place, and what makes the document that goes there.
+type Document = (Destination, fn(&Outputs, &dyn Report) -> String);
+
 /// Where a report goes. Opening it proves that everything can be written.
 pub struct Outputs {
-    json: Option<Destination>,
-    csv: Option<Destination>,
+    documents: Vec<Document>,
     plot: Option<Destination>,
     is_behind: AtomicBool,
     /// The documents of the machines before this one, if a command has several.
@@ -67,27 +94,33 @@ impl Outputs {
                 path.display()
             )));
         }
-        let open = |path: Option<_>| path.map(Destination::open).transpose();
-        let (json, csv) = (open(args.json.as_ref())?, open(args.csv.as_ref())?);
-        let (is_behind, earlier) = (AtomicBool::new(false), Mutex::default());
-        let outputs = Self { json, csv, plot: open(plot)?, is_behind, earlier };
-        if outputs.documents().filter(|target| target.is_stdout()).count() > 1 {
-            return Err(Error::usage(
-                "--json and --csv cannot both be `-` (standard output): give one of them a file",
-            ));
+        let mut documents: Vec<Document> = Vec::new();
+        if let Some(path) = &args.json {
+            documents.push((Destination::open(path)?, Self::json_of));
         }
-        let files = [&args.json, &args.csv].into_iter().flatten().filter(|p| p.as_os_str() != "-");
-        if let [json, csv] = files.collect::<Vec<_>>()[..]
-            && json == csv
-        {
-            return Err(Error::usage("--json and --csv name the same file: give two names"));
+        if let Some(path) = &args.csv {
+            documents.push((Destination::open(path)?, |it, report| it.grid_of(report).to_csv()));
         }
-        Ok(outputs)
+        let plot = plot.map(Destination::open).transpose()?;
+        match (&args.json, &args.csv) {
+            (Some(json), Some(csv)) if json == csv => Err(Error::usage(match documents[0].0 {
+                Destination::Stdout => {
+                    "--json and --csv cannot both be `-` (standard output): give one of them a file"
+                }
+                _ => "--json and --csv name the same file: give two names",
+            })),
+            _ => Ok(Self {
+                documents,
+                plot,
+                is_behind: AtomicBool::new(false),
+                earlier: Mutex::default(),
+            }),
+        }
     }
     /// Writes the files, each complete or not at all. Standard output has to wait for the end. Returns what goes wrong
     /// first, after it has tried all of them.
     pub fn keep(&self, report: &dyn Report) -> Result<(), Error> {
-        let documents = self.write(report, |target| !target.is_stdout());
+        let documents = self.write(report, false);
         let kept = documents.and(match (&self.plot, report.chart()) {
             (Some(plot), Some(chart)) => chart.draw().and_then(|text| plot.write(text.as_bytes())),
             _ => Ok(()),
@@ -113,7 +146,7 @@ impl Outputs {
     /// goes on without a reader.
     pub fn tell(&self, report: &dyn Report, text: &str) -> Result<(), Error> {
         match self.show(text) {
-            Err(Error::OutputClosed) if self.documents().any(|it| !it.is_stdout()) => Ok(()),
+            Err(Error::OutputClosed) if self.targets().any(|it| !it.is_stdout()) => Ok(()),
             shown => self.saved(report, Ok(()), shown),
         }
     }
@@ -161,7 +194,7 @@ impl Outputs {
     }
     fn write_all(&self, report: &dyn Report) -> Result<(), Error> {
         let written = self.keep(report);
-        let written = written.and(self.write(report, Destination::is_stdout));
+        let written = written.and(self.write(report, true));
         if !self.stdout_is_for_people() {
             report.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         }
@@ -176,7 +209,7 @@ impl Outputs {
     ) -> Result<(), Error> {
         let is_shown = shown.is_ok() && self.stdout_is_for_people();
         let Err(error) = written.and(shown) else { return Ok(()) };
-        let file = self.documents().find_map(Destination::path).filter(|_| !self.is_behind());
+        let file = self.targets().find_map(Destination::path).filter(|_| !self.is_behind());
         Err(match file {
             _ if !report.is_measured() || matches!(error, Error::OutputClosed) => error,
             _ if is_shown => error.instead("on standard output"),
@@ -189,21 +222,15 @@ impl Outputs {
     }
     /// True if no document goes to standard output.
     pub fn stdout_is_for_people(&self) -> bool {
-        !self.documents().any(Destination::is_stdout)
+        !self.targets().any(Destination::is_stdout)
     }
-    fn documents(&self) -> impl Iterator<Item = &Destination> {
-        self.json.iter().chain(&self.csv)
+    fn targets(&self) -> impl Iterator<Item = &Destination> {
+        self.documents.iter().map(|(target, _)| target)
     }
-    fn write(
-        &self,
-        report: &dyn Report,
-        chosen: impl Fn(&Destination) -> bool,
-    ) -> Result<(), Error> {
-        let json = self.json.as_ref().filter(|target| chosen(target));
-        let json = json.map_or(Ok(()), |target| target.write(self.json_of(report).as_bytes()));
-        let csv = self.csv.as_ref().filter(|target| chosen(target));
-        json.and(
-            csv.map_or(Ok(()), |target| target.write(self.grid_of(report).to_csv().as_bytes())),
-        )
+    /// Tries all documents that go to standard output, or all others.
+    fn write(&self, report: &dyn Report, to_stdout: bool) -> Result<(), Error> {
+        let chosen = self.documents.iter().filter(|(it, _)| it.is_stdout() == to_stdout);
+        let written = chosen.map(|(target, make)| target.write(make(self, report).as_bytes()));
+        written.fold(Ok(()), Result::and)
     }
 }

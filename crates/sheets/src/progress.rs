@@ -8,18 +8,11 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The line on the terminal. A process has one, because it has one terminal.
+/// How much of the work is done. On a terminal it is a line, of which a process has one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
-/// What is done of the work, where there is no terminal.
-static SHARE: Mutex<Share> = Mutex::new(Share { done: 0, of: 0, said: None });
-
-struct Share {
-    done: usize,
-    of: usize,
-    /// When a line last said so, or when the work began.
-    said: Option<Instant>,
-}
+/// In a pipe, when a line last said how much is done, or when the work began.
+static SAID: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// In a pipe, between two lines that say how much is done.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
@@ -44,16 +37,14 @@ impl Progress {
         if self.quiet {
             return;
         }
-        if !std::io::stderr().is_terminal() {
-            let mut share = SHARE.lock().unwrap_or_else(PoisonError::into_inner);
-            share.of += steps;
-            share.said = share.said.or_else(|| Some(Instant::now()));
-            return;
-        }
         let line = LINE.get_or_init(|| {
+            *SAID.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             let style = ProgressStyle::with_template(STYLE);
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            let target = ProgressDrawTarget::stderr();
+            let target = match std::io::stderr().is_terminal() {
+                true => ProgressDrawTarget::stderr(),
+                false => ProgressDrawTarget::hidden(),
+            };
             ProgressBar::with_draw_target(Some(0), target).with_style(style)
         });
         line.inc_length(steps as u64);
@@ -68,20 +59,17 @@ impl Progress {
     /// then how much of it is done.
     pub fn advance_within(self, steps: usize) {
         self.advance(steps);
-        if self.quiet || LINE.get().is_some() {
-            return;
-        }
-        let mut share = SHARE.lock().unwrap_or_else(PoisonError::into_inner);
-        share.done += steps;
-        let is_due = share.said.is_none_or(|at| at.elapsed() >= BETWEEN_LINES);
-        if is_due && share.done < share.of {
-            share.said = Some(Instant::now());
-            complain(&format!("{} of {} cells are done", share.done, share.of));
+        let Some(line) = LINE.get().filter(|_| !std::io::stderr().is_terminal()) else { return };
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let (done, of) = (line.position(), line.length().unwrap_or(0));
+        if done < of && said.is_none_or(|at| at.elapsed() >= BETWEEN_LINES) {
+            *said = Some(Instant::now());
+            complain(&format!("{done} of {of} cells are done"));
         }
     }
     /// What is being done: on a terminal until the next step, in a pipe a line.
     pub fn say(self, what: &str) {
-        match LINE.get() {
+        match LINE.get().filter(|_| std::io::stderr().is_terminal()) {
             _ if self.quiet => {}
             Some(line) => line.set_message(what.to_string()),
             None => complain(what),

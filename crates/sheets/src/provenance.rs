@@ -18,8 +18,11 @@ pub fn provenance(machine: &str, calibration: Option<&Fitted>) -> String {
             "{machine} borrows the costs of {name}, which were fitted on the topology of {name},"
         ),
     };
-    let parameters: Vec<_> =
-        parameters.iter().map(|(name, value)| parameter(name, *value)).collect();
+    let parameters = parameters.iter().map(|(name, value)| match name.strip_suffix("_ns") {
+        Some(name) => format!("{name} {}", duration(*value)),
+        None => format!("{name} {}", digits(*value)),
+    });
+    let parameters: Vec<_> = parameters.collect();
     let first = match fitted.residual_of {
         ResidualOf::Workload => " No cell of this table was fitted.",
         ResidualOf::Machine | ResidualOf::Table => "",
@@ -33,28 +36,15 @@ pub fn provenance(machine: &str, calibration: Option<&Fitted>) -> String {
     )
 }
 
-/// A fitted number; a time has its unit.
-fn parameter(name: &str, value: f64) -> String {
-    match name.strip_suffix("_ns") {
-        Some(name) => format!("{name} {}", duration(value)),
-        None => format!("{name} {}", digits(value)),
-    }
-}
-
 /// How far the fit is off, and over which columns.
 fn residuals(machine: &str, fitted: &Fitted) -> String {
     let machine = fitted.calibrated_as.as_deref().unwrap_or(machine);
-    let of_all = percent(fitted.machine_residual_percent);
-    let all = format!("{of_all} over all fitted columns of {machine}");
     let some = percent(fitted.residual_percent);
-    let errors = match fitted.residual_of {
-        ResidualOf::Machine => all,
-        ResidualOf::Table => {
-            format!("{some} over the columns of this table that were fitted, {all}")
-        }
-        ResidualOf::Workload => {
-            format!("{some} over the fitted columns with the same workload, {all}")
-        }
+    let some = match fitted.residual_of {
+        ResidualOf::Machine => String::new(),
+        ResidualOf::Table => format!("{some} over the columns of this table that were fitted, "),
+        ResidualOf::Workload => format!("{some} over the fitted columns with the same workload, "),
     };
-    format!("Root mean square error of the fit: {errors}.")
+    let all = percent(fitted.machine_residual_percent);
+    format!("Root mean square error of the fit: {some}{all} over all fitted columns of {machine}.")
 }

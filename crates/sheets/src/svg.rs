@@ -65,9 +65,8 @@ pub struct Bar {
 }
 
 const SIZE: (u32, u32) = (900, 560);
-/// The narrowest legend, and what a letter of a longer one takes.
+/// The narrowest legend, the narrowest place for the names of bars, and what a letter of a longer name takes.
 const LEGEND_WIDTH: u32 = 150;
-/// The same for the names of bars.
 const NAME_WIDTH: u32 = 100;
 const LETTER_WIDTH: u32 = 7;
 const FONT: &str = "sans-serif";
@@ -83,13 +82,11 @@ fn color(index: usize) -> RGBColor {
         (230, 159, 0),
         (90, 90, 90),
     ];
-    match COLORS.get(index) {
-        Some(&(red, green, blue)) => RGBColor(red, green, blue),
-        None => {
-            let (red, green, blue) = Palette99::pick(index).rgb();
-            RGBColor(red, green, blue)
-        }
-    }
+    let (red, green, blue) = match COLORS.get(index) {
+        Some(&color) => color,
+        None => Palette99::pick(index).rgb(),
+    };
+    RGBColor(red, green, blue)
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -129,17 +126,13 @@ impl Chart {
         let points = || series.iter().flat_map(|series| &series.points);
         let right = points().map(|point| point.x).fold(1.0, f64::max);
         let top = points().map(|point| point.y + point.spread).fold(0.0, f64::max);
-        let (plot, legend) = area.split_horizontally(SIZE.0 - legend_width(series));
-        let mut chart = ChartBuilder::on(&plot);
-        chart
-            .caption(&self.title, (FONT, 18))
-            .margin(16)
-            .x_label_area_size(44)
-            .y_label_area_size(64);
+        let legend_width = width_of(series.iter().map(|series| &series.name), LEGEND_WIDTH);
+        let (plot, legend) = area.split_horizontally(SIZE.0 - legend_width);
+        let mut chart = self.begun(&plot, 64);
         let left = points().map(|point| point.x).fold(f64::INFINITY, f64::min);
         // From 1 on, unless nothing is near it.
         let left = if left.is_finite() && left > 8.0 { left / 1.5 } else { 0.9 };
-        let (right, pixels) = (right * 1.15, SIZE.0 - legend_width(series) - 100);
+        let (right, pixels) = (right * 1.15, SIZE.0 - legend_width - 100);
         let ticks = ticks(points().map(|point| point.x), left..right, pixels.into());
         let across = (left..right).log_scale().with_key_points(ticks);
         match lowest_of_orders(points().map(|point| point.y)) {
@@ -154,6 +147,14 @@ impl Chart {
             }
         }
         draw_legend(&legend, series)
+    }
+
+    /// What all charts have, with room on the left.
+    fn begun<'a, 'b>(&self, area: &'a Area<'b>, left: u32) -> ChartBuilder<'a, 'b, SVGBackend<'b>> {
+        let mut chart = ChartBuilder::on(area);
+        chart.caption(&self.title, (FONT, 18)).margin(16).x_label_area_size(44);
+        chart.y_label_area_size(left);
+        chart
     }
 
     /// The lines, on axes of either kind; nothing is lower than `bottom`.
@@ -187,12 +188,8 @@ impl Chart {
     fn draw_bars(&self, area: &Area<'_>, bars: &[Bar]) -> Drawn {
         let longest = positive(bars.iter().map(|bar| bar.value).fold(0.0, f64::max));
         let rows = bars.len().max(1) as i32;
-        let longest_name = bars.iter().map(|bar| bar.name.len() as u32).max().unwrap_or(0);
-        let mut chart = ChartBuilder::on(area)
-            .caption(&self.title, (FONT, 18))
-            .margin(16)
-            .x_label_area_size(44)
-            .y_label_area_size(NAME_WIDTH.max(30 + longest_name * LETTER_WIDTH))
+        let mut chart = self
+            .begun(area, width_of(bars.iter().map(|bar| &bar.name), NAME_WIDTH))
             .build_cartesian_2d(0.0..longest * 1.15, (0..rows - 1).into_segmented())?;
         let name = |at: &SegmentValue<i32>| match at {
             // From top to bottom in the order of the results.
@@ -219,10 +216,8 @@ impl Chart {
             rectangle
         }))?;
         chart.draw_series(bars.iter().enumerate().map(|(index, bar)| {
-            let style = (FONT, 13).into_font().color(&BLACK);
-            let style = style.pos(Pos::new(HPos::Left, VPos::Center));
             let at = (bar.value + longest * 0.01, SegmentValue::CenterOf(row_of(index)));
-            Text::new(digits(bar.value), at, style)
+            Text::new(digits(bar.value), at, words())
         }))?;
         Ok(())
     }
@@ -272,10 +267,15 @@ fn described(svg: &str, description: &str) -> String {
     format!("{head}>\n<desc>{escaped}</desc>{body}")
 }
 
-/// As wide as its longest name needs.
-fn legend_width(series: &[Series]) -> u32 {
-    let longest = series.iter().map(|series| series.name.len() as u32).max().unwrap_or(0);
-    LEGEND_WIDTH.max(30 + longest * LETTER_WIDTH)
+/// How wide the longest name is, but at least `least`.
+fn width_of<'a>(names: impl Iterator<Item = &'a String>, least: u32) -> u32 {
+    let longest = names.map(|name| name.len() as u32).max().unwrap_or(0);
+    least.max(30 + longest * LETTER_WIDTH)
+}
+
+/// How words look that stand to the right of what they name.
+fn words() -> TextStyle<'static> {
+    (FONT, 13).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center))
 }
 
 /// Each series with its colour; a reference has the colour of the line it belongs to.
@@ -296,9 +296,7 @@ fn draw_legend(area: &Area<'_>, series: &[Series]) -> Drawn {
     for ((series, color), row) in colored(series).zip(0..) {
         let y = 64 + row * ROW_HEIGHT;
         area.draw(&Circle::new((6, y), 4, marker(series, color)))?;
-        let style = (FONT, 13).into_font().color(&BLACK);
-        let style = style.pos(Pos::new(HPos::Left, VPos::Center));
-        area.draw(&Text::new(series.name.clone(), (18, y), style))?;
+        area.draw(&Text::new(series.name.clone(), (18, y), words()))?;
     }
     Ok(())
 }
@@ -332,10 +330,12 @@ mod tests {
 
     #[test]
     fn a_long_name_has_room_in_the_legend() {
-        let named =
-            |name: &str| Series { name: name.into(), points: Vec::new(), is_reference: false };
-        assert_eq!(legend_width(&[named("mcs")]), LEGEND_WIDTH);
-        assert!(legend_width(&[named("hybrid pvqlock min, simulated"), named("mcs")]) > 200);
+        let width = |names: [&str; 2]| {
+            let names = names.map(String::from);
+            width_of(names.iter(), LEGEND_WIDTH)
+        };
+        assert_eq!(width(["mcs", "clh"]), LEGEND_WIDTH);
+        assert!(width(["hybrid pvqlock min, simulated", "mcs"]) > 200);
     }
 
     #[test]

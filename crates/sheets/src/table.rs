@@ -204,13 +204,10 @@ impl Sheet {
         let subject = |title: &str| title.split(": ").next().unwrap_or(title).to_string();
         let told = told.map(|column| format!("{}: {}", subject(&column.title), column.means));
         let told: Vec<_> = told.collect();
-        match told.is_empty() {
-            true => String::new(),
-            false => {
-                let lines = page::lines(&(told.join("; ") + "."), width);
-                format!("\n{}\n", lines.join("\n"))
-            }
+        if told.is_empty() {
+            return String::new();
         }
+        format!("\n{}\n", page::lines(&(told.join("; ") + "."), width).join("\n"))
     }
     fn cells(&self, at: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row[at].as_str())

@@ -2,8 +2,8 @@
 
 use crate::progress::{complain, print};
 use lockwright_measure::error::Error;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A place where a document goes.
@@ -33,7 +33,7 @@ impl Destination {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         match path.metadata() {
             Ok(metadata) if metadata.is_dir() => {
-                return Err(cannot(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+                return Err(cannot(ErrorKind::IsADirectory.into()));
             }
             Ok(metadata) if !metadata.is_file() => {
                 OpenOptions::new().write(true).open(&path).map_err(cannot)?;
@@ -44,7 +44,7 @@ impl Destination {
         }
         let partial = partial_path(&path);
         File::create(&partial).map_err(cannot)?;
-        std::fs::remove_file(&partial).map_err(cannot)?;
+        fs::remove_file(&partial).map_err(cannot)?;
         Ok(Self::File { path, partial })
     }
     /// True if this is standard output.
@@ -71,27 +71,24 @@ impl Destination {
     }
     /// Writes the whole document.
     pub fn write(&self, document: &[u8]) -> Result<(), Error> {
-        match self {
+        let written = match self {
             Self::Stdout => {
                 let mut stdout = std::io::stdout().lock();
-                let written = stdout.write_all(document).and_then(|()| stdout.flush());
-                written.map_err(|source| Error::output("standard output", source))
+                stdout.write_all(document).and_then(|()| stdout.flush())
             }
             Self::Device(path) => {
                 let device = OpenOptions::new().write(true).open(path);
-                let written = device.and_then(|mut device| device.write_all(document));
-                written.map_err(|source| Error::output(path, source))
+                device.and_then(|mut device| device.write_all(document))
             }
             Self::File { path, partial } => {
-                let written =
-                    std::fs::write(partial, document).and_then(|()| std::fs::rename(partial, path));
-                written.map_err(|source| {
-                    // It may not exist; the first error is the one to report.
-                    let _ = std::fs::remove_file(partial);
-                    Error::output(path, source)
-                })
+                let written = fs::write(partial, document);
+                let written = written.and_then(|()| fs::rename(partial, path));
+                // It may not exist; the first error is the one to report.
+                written.inspect_err(|_| drop(fs::remove_file(partial)))
             }
-        }
+        };
+        let place = self.path().unwrap_or(Path::new("standard output"));
+        written.map_err(|source| Error::output(place, source))
     }
 }
 

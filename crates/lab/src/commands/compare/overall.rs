@@ -1,6 +1,6 @@
 //! All cells of a group together.
 
-use super::score::{Contest, Estimate, CellScores};
+use super::score::{CellScores, Contest, Estimate};
 use lockwright_measure::stats::median;
 use serde::Serialize;
 
