@@ -27,14 +27,13 @@ impl Matrix {
         locks: &[String],
         thread_counts: ThreadCounts,
     ) -> Result<Self, Error> {
-        let mut matrix = Self {
-            locks: runnable(machine, workload, locks)?,
-            thread_counts,
-            warnings: machine.warnings(workload),
-            cpus: machine.cpus(),
-        };
-        matrix.warn_about_oversubscription();
-        Ok(matrix)
+        let locks = runnable(machine, workload, locks)?;
+        let mut warnings = machine.warnings(workload);
+        let cpus = machine.cpus();
+        if thread_counts.counts().iter().any(|&threads| threads > cpus) {
+            warnings.extend(of_oversubscription(&locks, thread_counts.noun(), cpus));
+        }
+        Ok(Self { locks, thread_counts, warnings, cpus })
     }
     /// The locks to run with that many threads.
     ///
@@ -48,28 +47,28 @@ impl Matrix {
         };
         self.locks.iter().copied().filter(runs)
     }
-    fn warn_about_oversubscription(&mut self) {
-        if self.thread_counts.counts().iter().all(|&threads| threads <= self.cpus) {
-            return;
-        }
-        let more = format!("more {} than the {} CPUs", self.thread_counts.noun(), self.cpus);
-        let why = "the next waiter in the queue often has no CPU, and all others wait for it";
-        let names = |explicitly: bool| {
-            let locks = self.locks.iter().filter(|asked| stalls_if_oversubscribed(asked.subject));
-            let locks = locks.filter(|asked| asked.explicitly == explicitly);
-            locks.map(|asked| asked.subject.name()).collect::<Vec<_>>().join(", ")
-        };
-        let (slow, left_out) = (names(true), names(false));
-        if !slow.is_empty() {
-            self.warnings.push(format!("with {more}, these locks are very slow: {slow}; {why}"));
-        }
-        if !left_out.is_empty() {
-            self.warnings.push(format!(
-                "with {more}, these locks were left out because they are very slow: {left_out}; {why}. To run \
-                 one, name it with --lock"
-            ));
-        }
+}
+
+/// Warnings if some `noun` have no CPU.
+fn of_oversubscription(locks: &[Asked], noun: &str, cpus: usize) -> Vec<String> {
+    let more = format!("with more {noun} than the {cpus} CPUs, these locks");
+    let why = "the next waiter in the queue often has no CPU, and all others wait for it";
+    let names = |explicitly: bool| {
+        let locks = locks.iter().filter(|asked| stalls_if_oversubscribed(asked.subject));
+        let locks = locks.filter(|asked| asked.explicitly == explicitly);
+        locks.map(|asked| asked.subject.name()).collect::<Vec<_>>().join(", ")
+    };
+    let (slow, left_out) = (names(true), names(false));
+    let mut warnings = Vec::new();
+    if !slow.is_empty() {
+        warnings.push(format!("{more} are very slow: {slow}; {why}"));
     }
+    if !left_out.is_empty() {
+        warnings.push(format!(
+            "{more} were left out because they are very slow: {left_out}; {why}. To run one, name it with --lock"
+        ));
+    }
+    warnings
 }
 
 /// The locks that `machine` can run; one that was named and cannot run is an error.
@@ -86,10 +85,10 @@ fn runnable(
             Some(_) => {}
         }
     }
-    match locks.is_empty() {
-        true => Err(Error::usage("no lock to run: name one with --lock")),
-        false => Ok(locks),
+    if locks.is_empty() {
+        return Err(Error::usage("no lock to run: name one with --lock"));
     }
+    Ok(locks)
 }
 
 /// `--secs` in nanoseconds.

@@ -39,10 +39,7 @@ pub fn between<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
 
 /// A time in seconds. A number without a unit is one of seconds.
 pub fn seconds(typed: &str) -> Result<f64, String> {
-    match typed.trim().parse() {
-        Ok(number) => Ok(number),
-        Err(_) => time(typed).map(|time| time.as_secs_f64()),
-    }
+    typed.trim().parse().or_else(|_| Ok(time(typed)?.as_secs_f64()))
 }
 
 /// A time in seconds that can be switched off.
@@ -55,10 +52,7 @@ pub fn seconds_or_off(typed: &str) -> Result<f64, String> {
 
 /// A time in nanoseconds. A number without a unit is one of nanoseconds.
 pub fn nanoseconds(typed: &str) -> Result<u64, String> {
-    match typed.trim().parse() {
-        Ok(number) => Ok(number),
-        Err(_) => time(typed).and_then(in_ns),
-    }
+    typed.trim().parse().or_else(|_| time(typed).and_then(in_ns))
 }
 
 /// How long the rare long hold is, in nanoseconds; 0 if it is off. A number needs its unit here: the

@@ -57,17 +57,14 @@ pub fn written(param: &Param, value: &Value) -> String {
 
 /// The default of a parameter in each of its workloads, in words.
 fn defaults(param: &Param, owners: &[Workload]) -> String {
-    let of = |owner: &Workload| owner.get(param.name).map(|value| written(param, &value));
-    let each = owners.iter().filter_map(|owner| Some((owner.name(), of(owner)?)));
-    let each: Vec<(&str, String)> = each.collect();
-    match &each[..] {
-        [(_, one)] => one.clone(),
-        [(_, first), others @ ..] if others.iter().all(|(_, it)| it == first) => first.clone(),
-        several => {
-            let told = several.iter().map(|(name, value)| format!("`{name}` {value}"));
-            told.collect::<Vec<_>>().join(", ")
-        }
+    let of = |owner: &Workload| Some((owner.name(), written(param, &owner.get(param.name)?)));
+    let each: Vec<(&str, String)> = owners.iter().filter_map(of).collect();
+    if let [(_, first), others @ ..] = &each[..]
+        && others.iter().all(|(_, it)| it == first)
+    {
+        return first.clone();
     }
+    each.iter().map(|(name, value)| format!("`{name}` {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// A time of which only one makes sense, or none.
@@ -125,9 +122,7 @@ fn argument(param: &'static Param, owners: &[Workload]) -> Arg {
 }
 
 fn augmented(command: Command, workloads: &[Workload]) -> Command {
-    params(workloads)
-        .iter()
-        .fold(command, |command, (param, owners)| command.arg(argument(param, owners)))
+    command.args(params(workloads).iter().map(|(param, owners)| argument(param, owners)))
 }
 
 fn read(matches: &ArgMatches, workloads: &[Workload]) -> WorkloadArgs {

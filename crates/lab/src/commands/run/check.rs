@@ -36,8 +36,7 @@ fn sentences(path: &Path, scripts: usize) -> Result<String, Error> {
 }
 
 fn of_elf(elf: &Elf) -> String {
-    let languages: Vec<_> = elf.own_locks.iter().copied().collect();
-    let languages = languages.join(" and ");
+    let languages = elf.own_locks.iter().copied().collect::<Vec<_>>().join(" and ");
     if elf.is_static {
         return "no. It is linked statically, so its locks are its own.".into();
     }
@@ -57,11 +56,7 @@ fn of_elf(elf: &Elf) -> String {
              libraries call:"
         ),
     };
-    for (object, prefixes) in [
-        ("mutexes", ["pthread_mutex_", "mtx_"]),
-        ("condition variables", ["pthread_cond_", "cnd_"]),
-        ("reader-writer locks", ["pthread_rwlock_", "pthread_rwlock_"]),
-    ] {
+    for (object, prefixes) in program::OBJECTS {
         let is_one = |name: &&String| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let names: Vec<_> = elf.imports.iter().filter(is_one).collect();
         if !names.is_empty() {

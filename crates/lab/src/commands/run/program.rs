@@ -190,11 +190,16 @@ pub fn has_asan_of_library(path: &Path) -> bool {
     imports.any(|symbol| symbol.name() == Ok("__asan_init"))
 }
 
-/// Functions whose objects are ours.
+/// The objects that are ours, and how the names of their functions begin.
+pub const OBJECTS: [(&str, &[&str]); 3] = [
+    ("mutexes", &["pthread_mutex_", "mtx_"]),
+    ("condition variables", &["pthread_cond_", "cnd_"]),
+    ("reader-writer locks", &["pthread_rwlock_"]),
+];
+
 fn is_lock(name: &str) -> bool {
-    let objects = ["pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "mtx_", "cnd_"];
-    let is_one = |prefix: &&str| name.starts_with(*prefix);
-    objects.iter().any(is_one) && !name.contains("attr")
+    let mut prefixes = OBJECTS.iter().flat_map(|(_, prefixes)| *prefixes);
+    prefixes.any(|prefix| name.starts_with(prefix)) && !name.contains("attr")
 }
 
 /// The libraries that the dynamic linker loads for it, but those of the C library itself. It lists them without running
