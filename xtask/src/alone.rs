@@ -5,6 +5,7 @@
 //! with `--shuffle`, which runs the tests of a program in another order. With `--nodes`, the pool of queue nodes is
 //! smaller. One test runs at a time: many of them spin or wait for a time, and a second one would take their CPU.
 
+use crate::limit::command;
 use crate::suites::package::{Built, compile};
 use crate::suites::runs::{Runs, list, one_test};
 use clap::Parser;
@@ -126,9 +127,7 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 
 /// Compiles the programs. With the workspace, as other commands do, so that nothing is compiled again.
 fn build(root: &Path) -> Result<Built, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--workspace", "--no-run"]).current_dir(root);
-    let (built, said) = compile(&mut cargo)?;
+    let (built, said) = compile(command("cargo test --workspace --no-run").current_dir(root))?;
     match built.errors.is_empty() {
         true => Ok(built),
         false => Err(format!("the tests do not compile:\n{said}")),

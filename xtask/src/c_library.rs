@@ -6,13 +6,13 @@
 //!   next to other libraries in Rust.
 //! - The headers, and what `pkg-config` reads.
 
-use crate::disk::{at, read, write};
-use crate::install::{cargo, cc, succeed};
+use crate::disk::{at, copy_into, read, write};
+use crate::install::{cargo, succeed};
 use crate::licences;
+use crate::limit::tool;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const FOLDER: &str = "crates/c";
 const SHARED: &str = "liblockwright.so.0";
@@ -28,21 +28,18 @@ type Installed = (Vec<PathBuf>, BTreeSet<PathBuf>);
 pub fn install(root: &Path, prefix: &Path, place: &Path) -> Result<Installed, String> {
     let (sources, built) = (root.join(FOLDER), root.join("target/c-library"));
     let [lib, include] = ["lib", "include"].map(|folder| place.join(folder));
-    for folder in [&lib, &include] {
-        fs::create_dir_all(folder).map_err(at(folder))?;
-    }
+    fs::create_dir_all(&lib).map_err(at(&lib))?;
     let (archive, crates) = build(root, &built)?;
     let map = sources.join("lockwright.map");
     let names = exported(&read(&map)?);
     let mut installed = vec![lib.join(SHARED), lib.join(LINK), lib.join(STATIC)];
     link_shared(&archive, &map, &installed[0])?;
-    replace_link(&installed[1])?;
+    // The link to it may not be there yet.
+    let _ = fs::remove_file(&installed[1]);
+    std::os::unix::fs::symlink(SHARED, &installed[1]).map_err(at(&installed[1]))?;
     link_static(&archive, &names, &built, &installed[2])?;
     for header in HEADERS {
-        let to = include.join(header);
-        let from = sources.join("include").join(header);
-        fs::copy(&from, &to).map_err(at(&to))?;
-        installed.push(to);
+        installed.push(copy_into(&include, &sources.join("include").join(header))?);
     }
     let description = lib.join("pkgconfig/lockwright.pc");
     let text = read(&sources.join("lockwright.pc.in"))?;
@@ -62,7 +59,7 @@ fn build(root: &Path, built: &Path) -> Result<(PathBuf, BTreeSet<PathBuf>), Stri
 }
 
 fn link_shared(archive: &Path, map: &Path, library: &Path) -> Result<(), String> {
-    let mut cc = cc();
+    let mut cc = tool("CC", "cc");
     cc.args(["-shared", "-Wl,--whole-archive"]).arg(archive).arg("-Wl,--no-whole-archive");
     cc.arg(format!("-Wl,--version-script={}", map.display())).arg(format!("-Wl,-soname,{SHARED}"));
     cc.args(["-Wl,--gc-sections", "-Wl,-z,defs", "-Wl,--as-needed", "-Wl,--strip-debug"]);
@@ -79,7 +76,7 @@ fn link_static(
     library: &Path,
 ) -> Result<(), String> {
     let [all, object, list] = ["all.o", "lockwright.o", "names"].map(|name| built.join(name));
-    let mut cc = cc();
+    let mut cc = tool("CC", "cc");
     cc.args(["-r", "-nostdlib", "-Wl,--gc-sections"]);
     cc.args(names.iter().map(|name| format!("-Wl,--undefined={name}")));
     succeed(cc.arg("-Wl,--whole-archive").arg(archive).arg("-o").arg(&all))?;
@@ -89,15 +86,9 @@ fn link_static(
     objcopy.args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd", "--strip-debug"]);
     objcopy.arg(format!("--keep-global-symbols={}", list.display()));
     succeed(objcopy.args([&all, &object]))?;
-    if library.exists() {
-        fs::remove_file(library).map_err(at(library))?;
-    }
+    // An old one may be there.
+    let _ = fs::remove_file(library);
     succeed(tool("AR", "ar").arg("rcs").arg(library).arg(&object))
-}
-
-/// A tool of the C compiler, or the one that the environment names.
-fn tool(variable: &str, name: &str) -> Command {
-    Command::new(std::env::var_os(variable).unwrap_or_else(|| name.into()))
 }
 
 /// The names in a list of versions.
@@ -105,13 +96,6 @@ fn exported(map: &str) -> Vec<String> {
     let names = map.lines().map(str::trim).filter_map(|line| line.strip_suffix(';'));
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     names.filter(|it| it.bytes().all(is_of_name)).map(str::to_owned).collect()
-}
-
-/// Makes the link to the library anew.
-fn replace_link(link: &Path) -> Result<(), String> {
-    // It may not be there.
-    let _ = fs::remove_file(link);
-    std::os::unix::fs::symlink(SHARED, link).map_err(at(link))
 }
 
 #[cfg(test)]

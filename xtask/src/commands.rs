@@ -5,7 +5,7 @@ use crate::stage::{run_all, run_all_within};
 use crate::suites::{Dependents, PeerTests, StdTests};
 use crate::{
     alone, ci, evidence, features, fidelity, full, fuzz, goals, install, kernel, new_lock, pages,
-    price, programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
+    programs, promela, quick, release, root, rows, sanitize, suites, sweeps, targets, tidy,
 };
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -77,7 +77,6 @@ pub enum Command {
     Kernel(kernel::Request),
     Programs(programs::Request),
     PeerTests(PeerTests),
-    Price(price::Request),
     Goals(goals::Request),
     Alone(alone::Request),
     StdTests(StdTests),
@@ -135,7 +134,6 @@ impl Command {
             Self::Kernel(request) => kernel::run(root, request),
             Self::Programs(request) => programs::run(root, request),
             Self::PeerTests(request) => suites::peer_tests(root, request),
-            Self::Price(request) => price::run(root, request),
             Self::Goals(request) => goals::run(root, request),
             Self::Alone(request) => alone::run(root, request),
             Self::StdTests(request) => suites::std_tests(root, request),
@@ -269,8 +267,6 @@ mod tests {
             (&["alone", "--shuffle", "-1"], "--shuffle <SEED>"),
             (&["alone", "--fast"], "--shuffle <SEED>"),
             (&["alone", "--nodes"], "--nodes <COUNT>"),
-            (&["price"], "`price` takes <COMMIT>"),
-            (&["price", "HEAD", "--runs", "1"], "--runs 21"),
             (&["std-tests", "--only"], "--only <TEXT>"),
             (&["std-tests", "--library"], "--library <FOLDER>"),
             (&["std-tests", "--fast"], "--library <FOLDER>"),

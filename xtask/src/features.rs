@@ -1,10 +1,9 @@
 //! Each package compiles alone, and the packages with locks that programs use without a warning with sets of their
 //! features.
 
-use crate::limit::status_within;
+use crate::limit::{command, status_within};
 use crate::workers;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 use toml::Table;
 
@@ -19,10 +18,8 @@ pub const PAIRS: usize = 2;
 
 /// As [`all_compile`], for a stage.
 pub fn is_green(size_max: usize) -> bool {
-    all_compile(&crate::root(), size_max).unwrap_or_else(|why| {
-        eprintln!("features: {why}");
-        false
-    })
+    let all = all_compile(&crate::root(), size_max);
+    all.inspect_err(|why| eprintln!("features: {why}")).unwrap_or(false)
 }
 
 /// Checks each package alone, and then each set of at most `size_max` features. Returns true if all compile; says which
@@ -40,13 +37,10 @@ pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
     }
     let (here, there) = sets.split_at(sets.len() / 2);
     let halves = [(here, "target"), (there, "target/features")];
+    // Up to the first one that does not compile.
     let compile = |&(sets, target): &(&[(PathBuf, String)], &str)| {
-        for (manifest, set) in sets {
-            if !compiles(root, manifest, set, target)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let mut red = sets.iter().map(|(manifest, set)| compiles(root, manifest, set, target));
+        red.find(|it| !matches!(it, Ok(true))).unwrap_or(Ok(true))
     };
     let all_compile = workers::on_all(&halves, compile)?.into_iter().all(|compiled| compiled);
     if all_compile {
@@ -59,9 +53,8 @@ pub fn all_compile(root: &Path, size_max: usize) -> Result<bool, String> {
 /// lacks. Returns true if all compile; says which one does not.
 fn each_package_compiles(root: &Path) -> bool {
     let compiles = |folder: &str| {
-        let mut cargo = Command::new("cargo");
-        let manifest = root.join(folder).join("Cargo.toml");
-        cargo.args(["check", "--quiet", "--all-targets", "--manifest-path"]).arg(manifest);
+        let mut cargo = command("cargo check --quiet --all-targets --manifest-path");
+        cargo.arg(root.join(folder).join("Cargo.toml"));
         let is_green = status_within(cargo.current_dir(root), LIMIT).is_ok_and(|it| it.success());
         if !is_green {
             eprintln!("features: {folder} does not compile alone");
@@ -80,10 +73,16 @@ fn members(root: &Path) -> Vec<String> {
 }
 
 fn compiles(root: &Path, manifest: &Path, set: &str, target: &str) -> Result<bool, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["clippy", "--quiet", "--no-default-features", "--manifest-path"]).arg(manifest);
-    cargo.args(["--target-dir", target, "--features", set]);
-    cargo.args(["--", "--deny", "warnings"]);
+    let mut cargo = command("cargo clippy --quiet --no-default-features --manifest-path");
+    cargo.arg(manifest).args([
+        "--target-dir",
+        target,
+        "--features",
+        set,
+        "--",
+        "--deny",
+        "warnings",
+    ]);
     let status = status_within(cargo.current_dir(root), LIMIT);
     let status = status.map_err(|stopped| format!("--features '{set}': {stopped}"))?;
     if !status.success() {

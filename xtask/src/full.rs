@@ -49,32 +49,23 @@ pub fn run(request: &Request) -> bool {
 /// here.
 fn stages() -> Vec<Stage> {
     let mut stages = ci::stages(Scope::All);
-    let alone = ["cargo", "xtask", "alone", "--shuffle", "1"];
-    let without_node = ["cargo", "xtask", "alone", "--nodes", "0"];
-    let weaken = ["cargo", "xtask", "weaken", "--full"];
     stages.extend([
-        Stage::command("alone: shuffled", 900, &alone),
-        Stage::command("alone: no queue node", 900, &without_node),
+        Stage::command("alone: shuffled", 900, "cargo xtask alone --shuffle 1"),
+        Stage::command("alone: no queue node", 900, "cargo xtask alone --nodes 0"),
         Stage::new("pages", 1800, Step::Call(pages::are_as_described)),
         Stage::new("features: all sets", 1800, Step::Call(|| features::is_green(usize::MAX))),
-        Stage::command("fuzz: new programs", 1200, &["cargo", "xtask", "fuzz", "--minutes", "10"]),
-        Stage::command("weaken: wide bounds", 7200, &weaken).needing(MIRI),
-        Stage::command("zoo: wide bounds", 3600, &["cargo", "xtask", "zoo", "--full"]),
+        Stage::command("fuzz: new programs", 1200, "cargo xtask fuzz --minutes 10"),
+        Stage::command("weaken: wide bounds", 7200, "cargo xtask weaken --full").needing(MIRI),
+        Stage::command("zoo: wide bounds", 3600, "cargo xtask zoo --full"),
         promela::stage(),
-        Stage::command("dependents", 5400, &["cargo", "xtask", "dependents"]),
-        whole_word(),
+        Stage::command("dependents", 5400, "cargo xtask dependents"),
+        // Lock words accessed whole, as on machines without assembly for their parts.
+        Stage::command("whole-word", 900, &format!("cargo test {PORTABLE}"))
+            .with_env("RUSTFLAGS", "--cfg lockwright_whole_word")
+            .with_env("CARGO_TARGET_DIR", "target/whole-word"),
     ]);
-    stages.extend(sanitize::miri());
-    stages.extend(sanitize::tsan());
-    stages.extend(sanitize::asan());
+    stages.extend([sanitize::miri(), sanitize::tsan(), sanitize::asan()].into_iter().flatten());
     stages
-}
-
-/// Lock words accessed whole, as on machines without assembly for their parts.
-fn whole_word() -> Stage {
-    Stage::command("whole-word", 900, &[&["cargo", "test"], &PORTABLE[..]].concat())
-        .with_env("RUSTFLAGS", "--cfg lockwright_whole_word")
-        .with_env("CARGO_TARGET_DIR", "target/whole-word")
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! `cargo xtask fuzz`: random programs over the safe public interface, on simulated machines and on this one, with
 //! and without tools that see what the programs cannot.
 
-use crate::limit::status_within;
+use crate::limit::{command, line_of, status_within};
 use crate::record::{Item, Record};
 use crate::repository::target_of;
-use crate::root;
 use crate::sanitize::{self, MIRI, NIGHTLY, SOURCE};
 use crate::stage::Need;
 use crate::tidy::files;
@@ -42,34 +41,33 @@ fn minutes(typed: &str) -> Result<f64, String> {
     minutes.ok_or_else(|| "give a number above 0, such as `--minutes 3`".into())
 }
 
-/// Runs programs on `on`: `limit` ends them.
-fn command(on: &str, seed: u64, limit: [String; 2]) -> Vec<String> {
-    let program = target_of(&root()).join("debug").join(PACKAGE).display().to_string();
-    let seed = ["--on", on, "--seed", &seed.to_string()].map(str::to_string);
-    [program].into_iter().chain(seed).chain(limit).collect()
-}
-
 const PACKAGE: &str = "lockwright-programs";
 
 /// The programs that continuous integration runs: where, how many batches, and how many programs in each. A batch
 /// takes about ten seconds on two slow cores.
 const BATCHES: [(&str, u64, u64); 2] = [("simulated", 8, 80_000), ("native", 4, 1_000)];
 
+/// The program, with these arguments.
+fn program(root: &Path, arguments: &str) -> Command {
+    let mut program = Command::new(target_of(root).join("debug").join(PACKAGE));
+    program.args(arguments.split(' '));
+    program
+}
+
 /// Builds the program. With the workspace, so that nothing is compiled with other features.
 fn build(root: &Path) -> Result<(), String> {
-    let cargo = ["cargo", "build", "--quiet", "--workspace", "--bin", PACKAGE];
-    match succeeds(root, &cargo.map(str::to_string), &[])? {
+    match succeeds(root, command(&format!("cargo build --quiet --workspace --bin {PACKAGE}")))? {
         true => Ok(()),
         false => Err(format!("{PACKAGE} does not build; the errors are above")),
     }
 }
 
-/// Each batch, by its name in the record.
-fn batches() -> Vec<(String, Vec<String>)> {
+/// Each batch: its name in the record, and the arguments of the program.
+fn batches() -> Vec<(String, String)> {
     let of = |(on, batches, count): (&'static str, u64, u64)| {
         (0..batches).map(move |batch| {
-            let limit = ["--count".to_string(), count.to_string()];
-            (format!("fuzz {on} {batch}"), command(on, 1 + batch * count, limit))
+            let seed = 1 + batch * count;
+            (format!("fuzz {on} {batch}"), format!("--on {on} --seed {seed} --count {count}"))
         })
     };
     BATCHES.into_iter().flat_map(of).collect()
@@ -79,15 +77,16 @@ fn batches() -> Vec<(String, Vec<String>)> {
 fn run_batches(root: &Path, changed: bool) -> Result<bool, String> {
     let all = files::read_all(root);
     let record = Record::read(root, &all, changed)?;
-    let item = |(name, command): &(String, Vec<String>)| {
+    let item = |(name, arguments): &(String, String)| {
         let files = ["crates/programs/", "crates/sim/"].map(str::to_string).into();
-        Item { name: name.clone(), locks: None, files, text: command[1..].join(" ") }
+        Item { name: name.clone(), locks: None, files, text: arguments.clone() }
     };
     build(root)?;
     let mut is_green = true;
     for batch in record.due("fuzz", batches(), item) {
-        eprintln!("{}: {}", batch.0, batch.1.join(" "));
-        let has_passed = succeeds(root, &batch.1, &[])?;
+        let program = program(root, &batch.1);
+        eprintln!("{}: {}", batch.0, line_of(&program));
+        let has_passed = succeeds(root, program)?;
         is_green &= has_passed;
         record.write(&item(&batch), has_passed)?;
     }
@@ -106,20 +105,17 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         build(root)?;
         // Two thirds of the time simulated, one natively.
         for (on, part) in [("simulated", 2.0 / 3.0), ("native", 1.0 / 3.0)] {
-            let limit = ["--minutes".to_string(), format!("{:.2}", minutes * part)];
-            if !succeeds(root, &command(on, seed, limit), &[])? {
+            let limit = format!("--on {on} --seed {seed} --minutes {:.2}", minutes * part);
+            if !succeeds(root, program(root, &limit))? {
                 return Ok(false);
             }
         }
         return Ok(true);
     };
-    let words = |line: &str| line.split(' ').map(str::to_string).collect::<Vec<_>>();
-    let program = format!("--package {PACKAGE} -- --on native");
     let (needs, name, sanitizer, option, cargo, forks): (&[Need], _, _, _, _, _) = match under {
         Under::Miri => {
             check(&[MIRI])?;
-            let command = words(&format!("cargo +nightly miri run -q {program}"));
-            return under_miri(root, minutes, seed, &command);
+            return under_miri(root, minutes, seed);
         }
         // It does not follow a process with threads into its children.
         Under::Tsan => {
@@ -130,33 +126,34 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
         Under::Asan => (&[NIGHTLY], "asan", "address", ("ASAN_OPTIONS", "detect_leaks=0"), "", ""),
     };
     check(needs)?;
-    let env = [
-        ("RUSTFLAGS", &*format!("-Zsanitizer={sanitizer}")),
-        option,
-        ("CARGO_TARGET_DIR", &format!("target/{name}")),
-    ];
-    let cargo = format!("cargo +nightly run -q{cargo} --target {}", sanitize::target());
-    let limit = format!("--minutes {minutes}{forks} --seed {seed}");
-    succeeds(root, &words(&format!("{cargo} {program} {limit}")), &env)
+    let mut run = command(&format!(
+        "cargo +nightly run -q{cargo} --target {} --package {PACKAGE} -- --on native --minutes {minutes}{forks} --seed \
+         {seed}",
+        sanitize::target()
+    ));
+    run.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer}")).env(option.0, option.1);
+    run.env("CARGO_TARGET_DIR", format!("target/{name}"));
+    succeeds(root, run)
 }
 
 /// How many programs one seed of Miri runs.
 const PROGRAMS: u64 = 20;
 
 /// Batches of programs, each with another seed of Miri's, until the time is over.
-fn under_miri(root: &Path, minutes: f64, seed: u64, command: &[String]) -> Result<bool, String> {
+fn under_miri(root: &Path, minutes: f64, seed: u64) -> Result<bool, String> {
     let end = Instant::now() + Duration::from_secs_f64(minutes * 60.0);
     let mut batch = 0;
     while Instant::now() < end {
         let flags = format!(
             "-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-ignore-leaks -Zmiri-seed={batch}"
         );
-        let first = (seed + batch * PROGRAMS).to_string();
         // A step that reads ten thousand times takes minutes here.
-        let rest = ["--count", &PROGRAMS.to_string(), "--reads", "50", "--seed", &first];
-        let rest: Vec<_> = rest.iter().map(ToString::to_string).collect();
-        let env = [("MIRIFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", "target/miri")];
-        if !succeeds(root, &[command, &rest].concat(), &env)? {
+        let mut run = command(&format!(
+            "cargo +nightly miri run -q --package {PACKAGE} -- --on native --count {PROGRAMS} --reads 50 --seed {}",
+            seed + batch * PROGRAMS
+        ));
+        run.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", "target/miri");
+        if !succeeds(root, run)? {
             return Ok(false);
         }
         batch += 1;
@@ -172,10 +169,8 @@ fn check(needs: &[Need]) -> Result<(), String> {
     }
 }
 
-fn succeeds(root: &Path, command: &[String], env: &[(&str, &str)]) -> Result<bool, String> {
-    let mut process = Command::new(&command[0]);
-    process.args(&command[1..]).envs(env.iter().copied()).current_dir(root);
-    let status = status_within(&mut process, Duration::MAX);
+fn succeeds(root: &Path, mut process: Command) -> Result<bool, String> {
+    let status = status_within(process.current_dir(root), Duration::MAX);
     status.map(|status| status.success()).map_err(|stopped| format!("{PACKAGE} {stopped}"))
 }
 
@@ -200,6 +195,6 @@ mod tests {
         let names: Vec<_> = batches().into_iter().map(|batch| batch.0).collect();
         let ends = (names.len(), &*names[0], &*names[11]);
         assert_eq!(ends, (12, "fuzz simulated 0", "fuzz native 3"));
-        assert!(batches()[1].1.join(" ").ends_with("--seed 80001 --count 80000"));
+        assert!(batches()[1].1.ends_with("--seed 80001 --count 80000"));
     }
 }

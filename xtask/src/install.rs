@@ -8,6 +8,7 @@
 use crate::c_library;
 use crate::disk::at;
 use crate::licences;
+use crate::limit::tool;
 use clap::Parser;
 use std::collections::BTreeSet;
 use std::fs;
@@ -89,24 +90,18 @@ fn build(root: &Path) -> Result<(PathBuf, BTreeSet<PathBuf>), String> {
 
 /// Builds the static library of a package with these flags. In a folder of its own: another build has other flags.
 pub fn cargo(root: &Path, package: &str, target: &Path, flags: &str) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = tool("CARGO", "cargo");
     // Only this kind of library: then it may be optimised as a whole.
     cargo.args(["rustc", "--release", "--package", package, "--lib", "--crate-type", "staticlib"]);
-    cargo.arg("--target-dir");
-    cargo.arg(target).env("RUSTFLAGS", flags).current_dir(root);
-    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo.arg("--target-dir").arg(target).current_dir(root);
+    cargo.env("RUSTFLAGS", flags).env_remove("CARGO_ENCODED_RUSTFLAGS");
     cargo
-}
-
-/// The C compiler.
-pub fn cc() -> Command {
-    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
 fn link(sources: &Path, archive: &Path, library: &Path) -> Result<(), String> {
     let source = |name: &str| sources.join(name);
     let versions = source(&format!("versions-{}.map", std::env::consts::ARCH));
-    let mut cc = cc();
+    let mut cc = tool("CC", "cc");
     cc.args(["-shared", "-fPIC", "-O2", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]);
     cc.args(["choices.c", "condvar.c", "exports.c", "glibc.c"].map(source)).arg(archive);
     cc.arg(format!("-Wl,--version-script={}", versions.display()));

@@ -3,9 +3,9 @@
 //! The libraries contain a part of the standard library of Rust, and some crates. Both ask that their notices go with
 //! copies.
 
-use crate::disk::{at, read, write};
+use crate::disk::{copy_into, entries, read};
+use crate::repository::sysroot;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,18 +21,16 @@ const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NO
 /// Copies the texts below `place`: ours, and those of the crates with these folders. Returns where they are.
 pub fn install(root: &Path, crates: &BTreeSet<PathBuf>, place: &Path) -> Result<PathBuf, String> {
     let folder = place.join(FOLDER);
-    for name in OURS {
-        copy(&root.join(name), &folder.join(name))?;
-    }
+    copy_all(&OURS.map(|name| root.join(name)), &folder)?;
     for sources in crates {
-        let texts = texts_in(sources)?;
+        let texts = files_in(sources, |name| {
+            let name = name.to_uppercase();
+            BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        })?;
         if texts.is_empty() {
             return Err(format!("{}: no text of a licence", sources.display()));
         }
-        let to = folder.join(sources.file_name().unwrap_or_default());
-        for text in texts {
-            copy(&text, &to.join(text.file_name().unwrap_or_default()))?;
-        }
+        copy_all(&texts, &folder.join(sources.file_name().unwrap_or_default()))?;
     }
     of_rust(root, &folder.join("rust"))?;
     Ok(folder)
@@ -42,7 +40,12 @@ pub fn install(root: &Path, crates: &BTreeSet<PathBuf>, place: &Path) -> Result<
 /// of this repository. A folder is named after its crate and the version.
 pub fn built(mut cargo: Command) -> Result<BTreeSet<PathBuf>, String> {
     cargo.args(["--message-format", "json-render-diagnostics"]);
-    Ok(output(cargo)?.lines().filter_map(made_of).collect())
+    let output = cargo.stderr(std::process::Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("{cargo:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(made_of).collect()),
+        false => Err(format!("{cargo:?}: {}", output.status)),
+    }
 }
 
 /// What a line of cargo's says about a crate that is in the library.
@@ -54,22 +57,21 @@ fn made_of(line: &str) -> Option<PathBuf> {
     (!is_ours && is_in).then(|| folder.to_path_buf())
 }
 
-/// The files of a folder that are the texts of licences, by their names.
-fn texts_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = fs::read_dir(folder).map_err(at(folder))?;
-    let is_text = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        path.is_file() && BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-    };
-    Ok(entries.flatten().map(|entry| entry.path()).filter(is_text).collect())
+/// The files of a folder whose names are wanted.
+fn files_in(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, String> {
+    let mut files = entries(folder)?;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    files.retain(|path| path.is_file() && is_wanted(&name(path)));
+    Ok(files)
+}
+
+fn copy_all(files: &[PathBuf], folder: &Path) -> Result<(), String> {
+    files.iter().try_for_each(|file| copy_into(folder, file).map(drop))
 }
 
 /// What the toolchain has. A toolchain of a distribution may have none; then the distribution has them elsewhere.
 fn of_rust(root: &Path, to: &Path) -> Result<(), String> {
-    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    rustc.args(["--print", "sysroot"]).current_dir(root);
-    let sysroot = output(rustc)?;
-    let documents = Path::new(sysroot.trim()).join("share/doc/rust");
+    let documents = sysroot(root)?.join("share/doc/rust");
     let (list, texts) = (documents.join(OF_RUST.0), documents.join(OF_RUST.1));
     if !list.is_file() || !texts.is_dir() {
         eprintln!(
@@ -78,32 +80,11 @@ fn of_rust(root: &Path, to: &Path) -> Result<(), String> {
         );
         return Ok(());
     }
-    copy(&list, &to.join(OF_RUST.0))?;
-    let says = read(&list)?;
-    let entries = fs::read_dir(&texts).map_err(at(&texts))?;
     // The folder is that of the whole toolchain.
-    let is_named = |text: &PathBuf| {
-        let licence = text.file_stem().unwrap_or_default().to_string_lossy();
-        text.is_file() && says.contains(&*licence)
-    };
-    for text in entries.flatten().map(|entry| entry.path()).filter(is_named) {
-        copy(&text, &to.join(OF_RUST.1).join(text.file_name().unwrap_or_default()))?;
-    }
-    Ok(())
-}
-
-fn output(mut command: Command) -> Result<String, String> {
-    let output = command.stderr(std::process::Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("{command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!("{command:?}: {}", output.status)),
-    }
-}
-
-/// The text, not the rights of the file: sources of a registry may be read-only.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    write(to, fs::read(from).map_err(at(from))?)
+    let says = read(&list)?;
+    let is_named = |name: &str| says.contains(name.rsplit_once('.').map_or(name, |it| it.0));
+    copy_all(&files_in(&texts, is_named)?, &to.join(OF_RUST.1))?;
+    copy_all(&[list], to)
 }
 
 #[cfg(test)]
@@ -147,7 +128,7 @@ mod tests {
                 let (_, file, title) = text.unwrap_or_else(|| panic!("{}: {licence}", source.path));
                 let places = [folder.with_file_name(file), root.join(file)];
                 let has_text =
-                    |place| fs::read_to_string(place).is_ok_and(|text| text.contains(title));
+                    |place| std::fs::read_to_string(place).is_ok_and(|text| text.contains(title));
                 assert!(places.iter().any(has_text), "{}: {licence}", source.path);
             }
             count += 1;

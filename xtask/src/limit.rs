@@ -50,6 +50,25 @@ pub fn is_interrupted() -> bool {
     interrupted().load(Relaxed)
 }
 
+/// A command, with one blank between two of its words.
+pub fn command(line: &str) -> Command {
+    let mut words = line.split(' ');
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
+
+/// A tool, or the one that the environment names in its place.
+pub fn tool(variable: &str, name: &str) -> Command {
+    Command::new(std::env::var_os(variable).unwrap_or_else(|| name.into()))
+}
+
+/// The words of a command, for a reader.
+pub fn line_of(command: &Command) -> String {
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
 /// Runs a command; if it takes longer than `limit`, or at Ctrl-C, kills it and everything it has
 /// started.
 pub fn status_within(command: &mut Command, limit: Duration) -> Result<ExitStatus, Stopped> {
@@ -82,9 +101,7 @@ pub struct Printed {
 
 /// What a program printed that has to succeed.
 pub fn printed(command: &mut Command, limit: Duration) -> Result<String, String> {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let name = format!("`{}`", words.join(" "));
+    let name = format!("`{}`", line_of(command));
     let Printed { status, out, err } =
         output_within(command, limit).map_err(|why| format!("{name} {why}"))?;
     if status.success() { Ok(out) } else { Err(format!("{name} fails: {out}{}", err.trim_end())) }

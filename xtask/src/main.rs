@@ -29,7 +29,6 @@ mod packages;
 mod pages;
 #[cfg(test)]
 mod postings;
-mod price;
 mod programs;
 mod promela;
 mod quick;

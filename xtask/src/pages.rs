@@ -2,8 +2,8 @@
 //! and their commands are run.
 
 use crate::disk;
-use crate::limit::printed;
-use crate::new_lock;
+use crate::limit::{command, printed};
+use crate::new_lock::{self, NewLock};
 use crate::tidy;
 use std::fs;
 use std::io;
@@ -53,7 +53,7 @@ fn exercise(root: &Path, page: &str, part: &[&str; 2]) -> Result<(), String> {
     for step in steps(&text, part)? {
         match step {
             Step::Run(line) => match line.strip_prefix(NEW_LOCK) {
-                Some(name) => new_lock::make(&copy, name.trim())?,
+                Some(name) => new_lock::make(&copy, &NewLock::called(name.trim())?)?,
                 None => said = run(root, &copy, line)?,
             },
             Step::Make(file, lines) => disk::write(&copy.join(file), lines.join("\n") + "\n")?,
@@ -133,9 +133,8 @@ fn run(root: &Path, copy: &Path, line: &str) -> Result<String, String> {
 
 /// Copies the files of the repository, and takes away what was there.
 fn copy_of(root: &Path, copy: &Path) -> Result<(), String> {
-    let all = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let mut git = Command::new("git");
-    let listed = printed(git.args(all).current_dir(root), LIMIT)?;
+    let mut git = command("git ls-files -z --cached --others --exclude-standard");
+    let listed = printed(git.current_dir(root), LIMIT)?;
     let _ = fs::remove_dir_all(copy);
     for name in listed.split('\0').filter(|name| !name.is_empty()) {
         let (from, to) = (root.join(name), copy.join(name));
@@ -173,7 +172,7 @@ mod tests {
         assert!(matches!(steps[0], Step::Run(line) if line.starts_with(NEW_LOCK)));
         let Step::Change(file, change) = &steps[1] else { panic!("no change: {:?}", steps[1]) };
         assert_eq!(*file, "crates/catalog/src/polite.rs");
-        let source = new_lock::source("polite").expect("a name");
+        let source = NewLock::called("polite").expect("a name").source();
         let changed = changed(&source, change).expect("the lines are there");
         assert_eq!(changed.matches("store_byte0(0, Release);\n        P::delay(").count(), 1);
         assert!(matches!(steps[2], Step::Run(line) if line.starts_with("LOCKWRIGHT_ONLY=polite,")));

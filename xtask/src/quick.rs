@@ -1,6 +1,6 @@
 //! `cargo xtask quick`: what a change usually breaks, in two minutes.
 
-use crate::limit::printed;
+use crate::limit::{command, printed};
 use crate::packages::{SOURCES, below_sources};
 use crate::record::{Record, Sources};
 use crate::stage::{Stage, Step, run_all};
@@ -10,7 +10,6 @@ use clap::Parser;
 use lockwright_catalog::registry::{self, LOCKS, LockClass};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 /// Check what a change usually breaks.
@@ -44,17 +43,16 @@ fn known(name: &str) -> Result<Changed, String> {
 
 /// The files that differ from the last commit or, if there are none, those of the last commit.
 fn since_last_commit() -> Result<Vec<Changed>, String> {
-    let mut files = changed(&["diff", "--name-only", "HEAD"])?;
-    files.extend(changed(&["ls-files", "--others", "--exclude-standard"])?);
+    let mut files = changed("git diff --name-only HEAD")?;
+    files.extend(changed("git ls-files --others --exclude-standard")?);
     if files.is_empty() {
-        files = changed(&["diff", "--name-only", "HEAD~1", "HEAD"])?;
+        files = changed("git diff --name-only HEAD~1 HEAD")?;
     }
     Ok(files)
 }
 
-fn changed(arguments: &[&str]) -> Result<Vec<Changed>, String> {
-    let mut git = Command::new("git");
-    let printed = printed(git.args(arguments).current_dir(root()), Duration::MAX)?;
+fn changed(git: &str) -> Result<Vec<Changed>, String> {
+    let printed = printed(command(git).current_dir(root()), Duration::MAX)?;
     Ok(printed.lines().map(|it| Changed::File(it.into())).collect())
 }
 
@@ -68,22 +66,21 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let locks = touched(&changed, &Sources::of(root, &all)?);
     let packages = packages(&changed, &all);
     let mut stages = vec![
-        Stage::command("fmt", 60, &["cargo", "fmt", "--all", "--check"]),
+        Stage::command("fmt", 60, "cargo fmt --all --check"),
         Stage::new("tidy", 60, Step::Call(|| tidy::run(&crate::root(), true))),
     ];
     for package in &packages {
-        let of = if package == TESTS_PACKAGE { &["--features", "std"][..] } else { &[] };
-        let of = [&["--package", package][..], of].concat();
-        let clippy =
-            [&["cargo", "clippy", "--all-targets"], &of[..], &["--", "--deny", "warnings"]];
         // Of the locks, the tests in files and folders that are called as one that is touched.
-        let modules = locks.iter().filter_map(|lock| lock.split('-').next());
-        let modules: BTreeSet<_> = modules.filter(|_| package == TESTS_PACKAGE).collect();
-        let modules = [["--lib", "--test", "it", "--"].to_vec(), modules.into_iter().collect()];
-        let modules = if package == TESTS_PACKAGE { modules.concat() } else { Vec::new() };
-        let test = [&["cargo", "test", "--quiet"], &of[..], &modules];
-        stages.push(Stage::command("clippy", 300, &clippy.concat()));
-        stages.push(Stage::command("unit tests", 900, &test.concat()));
+        let modules: BTreeSet<_> = locks.iter().filter_map(|lock| lock.split('-').next()).collect();
+        let modules: String = modules.iter().map(|module| format!(" {module}")).collect();
+        let (features, tests) = match package == TESTS_PACKAGE {
+            true => (" --features std", format!(" --lib --test it --{modules}")),
+            false => ("", String::new()),
+        };
+        let of = format!("--package {package}{features}");
+        let clippy = format!("cargo clippy --all-targets {of} -- --deny warnings");
+        stages.push(Stage::command("clippy", 300, &clippy));
+        stages.push(Stage::command("unit tests", 900, &format!("cargo test --quiet {of}{tests}")));
     }
     if !run_all(&stages, false) {
         return Ok(false);

@@ -20,14 +20,13 @@ const LAST_RELEASE: Need = Need { probe: "git rev-parse --verify v0.1.0", get: "
 
 /// All of them.
 pub fn stages() -> Vec<Stage> {
-    let publish = ["cargo", "publish", "--workspace", "--dry-run", "--no-verify", "--allow-dirty"];
+    let publish = "cargo publish --workspace --dry-run --no-verify --allow-dirty";
     // What is known of vulnerabilities comes from a server: the workflow of the forge asks it.
-    let deny = ["cargo", "deny", "--offline", "--all-features", "check"];
-    let semver = ["cargo", "semver-checks", "--package", "lockwright", "--baseline-rev", LAST];
+    let deny = "cargo deny --offline --all-features check bans licenses sources";
+    let semver = format!("cargo semver-checks --package lockwright --baseline-rev {LAST}");
     vec![
-        Stage::command("packages", 300, &publish).needing(REGISTRY),
-        Stage::command("deny", 120, &[&deny[..], &["bans", "licenses", "sources"]].concat())
-            .needing(DENY),
+        Stage::command("packages", 300, publish).needing(REGISTRY),
+        Stage::command("deny", 120, deny).needing(DENY),
         Stage::command("semver-checks", 600, &semver).needing(LAST_RELEASE).needing(SEMVER_CHECKS),
     ]
 }

@@ -1,7 +1,7 @@
 //! The checks of single locks, which the test suites run for each row of the registry, and `cargo xtask history`: those
 //! of the locks that stand for a state of the kernel's history, which the suites leave out.
 
-use crate::limit::status_within;
+use crate::limit::{command, line_of, status_within};
 use crate::record::{Item, Record};
 use crate::repository::target_of;
 use crate::tidy::files;
@@ -43,25 +43,20 @@ pub fn item(lock: &str) -> Item<'_> {
 /// If one cannot be run.
 pub fn hold(root: &Path, locks: &[&str]) -> Result<bool, String> {
     let locks = locks.join(",");
-    // With the workspace, so that nothing is compiled with other features.
-    let workspace = |what: &[&str]| {
-        let mut cargo = Command::new("cargo");
-        cargo.args(&what[..1]).args(["--quiet", "--workspace"]).args(&what[1..]).env(ROWS, &locks);
-        cargo
-    };
     let mut explore = Command::new(target_of(root).join("debug/lockwright"));
     explore.args(["explore", "--client", "all", "--schedules", "300", "--lock", &locks]);
-    let native = ["every_client_holds_on_every_lock", "a_lock_holds"];
+    // With the workspace, so that nothing is compiled with other features.
+    let native = "cargo test --quiet --workspace --test clients --";
     for mut command in [
-        workspace(&["test", "--test", "loom", "--", "every_lock_holds"]),
-        workspace(&["build", "--bin", "lockwright"]),
+        command("cargo test --quiet --workspace --test loom -- every_lock_holds"),
+        command("cargo build --quiet --workspace --bin lockwright"),
         explore,
-        workspace(&[&["test", "--test", "clients", "--"], &native[..]].concat()),
+        command(&format!("{native} every_client_holds_on_every_lock a_lock_holds")),
     ] {
-        let words = [command.get_program()].into_iter().chain(command.get_args());
-        let shown = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let shown = line_of(&command);
         eprintln!("{ROWS}={locks} {shown}");
-        let status = status_within(command.current_dir(root), Duration::from_secs(1800));
+        command.env(ROWS, &locks).current_dir(root);
+        let status = status_within(&mut command, Duration::from_secs(1800));
         let status = status.map_err(|stopped| format!("{shown} {stopped}"))?;
         if !status.success() {
             eprintln!("{shown}: {status}");

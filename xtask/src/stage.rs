@@ -49,10 +49,10 @@ impl Stage {
     pub fn new(name: &'static str, seconds_max: u64, step: Step) -> Self {
         Self { name, seconds_max, step, report: None, env: Vec::new(), needs: Vec::new() }
     }
-    /// A stage that runs a command.
-    pub fn command(name: &'static str, seconds_max: u64, command: &[&str]) -> Self {
-        let command = command.iter().map(ToString::to_string).collect();
-        Self::new(name, seconds_max, Step::Command(command))
+    /// A stage that runs a command: between two words is one blank, and between two blanks an empty word.
+    pub fn command(name: &'static str, seconds_max: u64, line: &str) -> Self {
+        let words = line.split(' ').map(String::from).collect();
+        Self::new(name, seconds_max, Step::Command(words))
     }
     /// A stage that shows that a tool sees what it is there to see: the command has to fail and to print `text`.
     pub fn that_reports(self, text: &'static str) -> Self {
@@ -87,10 +87,15 @@ impl Stage {
         let mut process = Command::new(&command[0]);
         process.current_dir(crate::root());
         process.args(&command[1..]).envs(self.env.iter().cloned());
-        match self.report {
-            None => run_within(process, limit),
+        let done = match self.report {
+            None => match status_within(&mut process, limit) {
+                Ok(status) if status.success() => Ok(()),
+                Ok(status) => Err(status.to_string()),
+                Err(stopped) => Err(stopped.to_string()),
+            },
             Some(text) => reports(process, limit, text),
-        }
+        };
+        done.map_or_else(Verdict::Red, |()| Verdict::Green)
     }
     /// What a person types to run the stage.
     fn shown(&self) -> String {
@@ -129,21 +134,17 @@ pub fn run_all_within(stages: &[Stage], allow_missing: bool, limit: Duration) ->
         let start = Instant::now();
         let verdict = stage.run(limit.saturating_sub(begin.elapsed()));
         let took = start.elapsed();
-        let seconds = took.as_secs_f64();
-        match &verdict {
-            Verdict::Green => eprintln!("== {}: green after {seconds:.1} s", stage.name),
+        let after = format!("after {:.1} s", took.as_secs_f64());
+        let said = match &verdict {
+            Verdict::Green => format!("green {after}"),
             Verdict::Red(reason) => {
-                eprintln!("== {}: RED after {seconds:.1} s: {reason}", stage.name);
-                eprintln!("== to reproduce: {}", stage.shown());
+                format!("RED {after}: {reason}\n== to reproduce: {}", stage.shown())
             }
-            Verdict::Missing(get) => {
-                eprintln!(
-                    "== {}: not run, because something that it needs is not here. Type `{get}`: it gets it, or \
-                     says why it cannot",
-                    stage.name
-                );
-            }
-        }
+            Verdict::Missing(get) => format!(
+                "not run, because something that it needs is not here. Type `{get}`: it gets it, or says why it cannot"
+            ),
+        };
+        eprintln!("== {}: {said}", stage.name);
         if !cfg!(test) {
             minutes::write(stage.name, took, verdict.word());
         }
@@ -181,31 +182,19 @@ impl Verdict {
     }
 }
 
-/// Runs a command within its time.
-fn run_within(mut command: Command, limit: Duration) -> Verdict {
-    match status_within(&mut command, limit) {
-        Ok(status) if status.success() => Verdict::Green,
-        Ok(status) => Verdict::Red(status.to_string()),
-        Err(stopped) => Verdict::Red(stopped.to_string()),
-    }
-}
-
 /// Runs a command that has to fail by itself and to print `text`; shows what it printed if it does
 /// not.
-fn reports(mut command: Command, limit: Duration, text: &str) -> Verdict {
-    let output = match output_within(&mut command, limit) {
-        Ok(output) => output,
-        Err(stopped) => return Verdict::Red(stopped.to_string()),
-    };
-    if output.status.success() {
-        return Verdict::Red(format!("the tool did not report: {text}"));
-    }
+fn reports(mut command: Command, limit: Duration, text: &str) -> Result<(), String> {
+    let output = output_within(&mut command, limit).map_err(|stopped| stopped.to_string())?;
     let printed = output.out + &output.err;
-    if printed.contains(text) {
-        return Verdict::Green;
+    match (output.status.success(), printed.contains(text)) {
+        (true, _) => Err(format!("the tool did not report: {text}")),
+        (false, true) => Ok(()),
+        (false, false) => {
+            eprint!("{printed}");
+            Err(format!("failed without the report: {text}"))
+        }
     }
-    eprint!("{printed}");
-    Verdict::Red(format!("failed without the report: {text}"))
 }
 
 #[cfg(test)]
@@ -213,18 +202,19 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Stage {
-        Stage::command("test", 60, &["sh", "-c", script]).with_env("COLOUR", "blue")
+        let words = ["sh", "-c", script].map(String::from);
+        Stage::new("test", 60, Step::Command(words.into())).with_env("COLOUR", "blue")
     }
 
     #[test]
     fn a_stage_is_as_green_as_its_command() {
         let verdict = |stage: Stage| stage.run(Duration::MAX);
         assert_eq!(verdict(shell("test \"$COLOUR\" = blue")), Verdict::Green);
-        let nothing = Stage::command("test", 60, &["no-such-command-anywhere"]);
-        let late = Stage::command("test", 0, &["sleep", "60"]);
+        let nothing = Stage::command("test", 60, "no-such-command-anywhere");
+        let late = Stage::command("test", 0, "sleep 60");
         let report = |script| shell(script).that_reports("a race");
         assert_eq!(verdict(report("echo there was a race >&2; exit 1")), Verdict::Green);
-        let hung = Stage::command("test", 1, &["sh", "-c", "echo a race; sleep 60"]);
+        let hung = Stage { seconds_max: 1, ..shell("echo a race; sleep 60") };
         for (red, why) in [
             (shell("exit 3"), "3"),
             (nothing, ""),

@@ -37,15 +37,8 @@ macro_rules! target {
 
 /// What other targets run: the laws of the platform of programs, and the unit tests of the locks.
 /// The tests that torture a process belong to the machine at hand.
-pub const PORTABLE: [&str; 7] = [
-    "--package=lockwright-core",
-    "--package=lockwright-linux",
-    "--package=lockwright",
-    "--package=lockwright-clients",
-    "--lib",
-    "--features=lockwright-core/std",
-    "--test=native",
-];
+pub const PORTABLE: &str = "--package=lockwright-core --package=lockwright-linux --package=lockwright \
+    --package=lockwright-clients --lib --features=lockwright-core/std --test=native";
 
 /// All of them, those that take seconds first.
 pub fn stages() -> Vec<Stage> {
@@ -58,7 +51,9 @@ pub fn stages() -> Vec<Stage> {
         target!(refused, "32 bits are refused", "i686-unknown-linux-gnu"),
         target!(refused, "macOS is refused", "aarch64-apple-darwin"),
         target!(refused, "Windows is refused", "x86_64-pc-windows-gnu"),
-        target!(no_std, "no std, 32 bits", "thumbv7em-none-eabi"),
+        // Without the platform of programs.
+        compiles("no std, 32 bits", "thumbv7em-none-eabi --no-default-features")
+            .needing(target!("thumbv7em-none-eabi")),
     ];
     stages.extend(kernel_code());
     stages.extend(musl());
@@ -68,36 +63,30 @@ pub fn stages() -> Vec<Stage> {
 
 /// The lock crate compiles with the oldest compiler.
 fn oldest(name: &'static str, features: &str) -> Stage {
-    let toolchain = format!("+{OLDEST}");
-    let check = ["cargo", &toolchain, "check", "--package", "lockwright", "--no-default-features"];
-    Stage::command(name, 120, &[&check[..], &["--features", features]].concat())
+    let check = format!("cargo +{OLDEST} check --package lockwright --no-default-features");
+    Stage::command(name, 120, &format!("{check} --features {features}"))
         .with_env("CARGO_TARGET_DIR", "target/oldest")
         .needing(OLDEST_RUST)
 }
 
 /// A target that compiles: needs no linker for it.
 fn compiles(name: &'static str, target: &str) -> Stage {
-    Stage::command(name, 120, &check(target))
+    Stage::command(name, 120, &format!("cargo check --package lockwright --target {target}"))
 }
 
 /// A target that is refused, with one error: other errors would hide it.
 fn refused(name: &'static str, target: &str) -> Stage {
     let one_error = "could not compile `lockwright-core` (lib) due to 1 previous error";
-    Stage::command(name, 120, &check(target)).that_reports(one_error)
-}
-
-/// A target without the platform of programs.
-fn no_std(name: &'static str, target: &str) -> Stage {
-    Stage::command(name, 120, &[&check(target)[..], &["--no-default-features"]].concat())
+    compiles(name, target).that_reports(one_error)
 }
 
 /// The crate that is kernel code, which is not in the workspace, and the same with the laws of its platforms. `cargo
 /// xtask kernel` runs it.
 fn kernel_code() -> [Stage; 2] {
-    let of = ["cargo", "clippy", "--locked", "--manifest-path", "crates/kernel/Cargo.toml"];
-    let command = [&of[..], &["--target", "x86_64-unknown-none", "--", "--deny", "warnings"]];
+    let of = "cargo clippy --locked --manifest-path crates/kernel/Cargo.toml";
+    let command = format!("{of} --target x86_64-unknown-none -- --deny warnings");
     let stage = |name| {
-        Stage::command(name, 120, &command.concat())
+        Stage::command(name, 120, &command)
             .with_env("CARGO_TARGET_DIR", "target/kernel/rust")
             .needing(target!("x86_64-unknown-none"))
     };
@@ -108,46 +97,25 @@ fn kernel_code() -> [Stage; 2] {
     ]
 }
 
-fn check(target: &str) -> [&str; 6] {
-    ["cargo", "check", "--package", "lockwright", "--target", target]
-}
-
 /// Another C library on the architecture at hand, with all tests of the lock crate. Its files are linked statically;
 /// the target brings its own linker and C library.
 fn musl() -> [Stage; 2] {
-    let test = ["cargo", "test", "--target", MUSL];
-    let of = |name, what: &[&str]| {
-        Stage::command(name, 900, &[&test[..], what].concat())
+    let of = |name, what: &str| {
+        Stage::command(name, 900, &format!("cargo test --target {MUSL} {what}"))
             .needing(target!("x86_64-unknown-linux-musl"))
     };
-    let real = ["--package", "lockwright-catalog", "--features", "std", "--test", "it"];
-    [of("musl", &PORTABLE), of("musl: real threads", &real)]
+    let real = "--package lockwright-catalog --features std --test it";
+    [of("musl", PORTABLE), of("musl: real threads", real)]
 }
 
 /// The other architecture with assembly. Emulated on a host with a stronger memory model it says
 /// nothing about orderings.
 fn aarch64() -> Stage {
-    let test = [&["cargo", "test", "--target", AARCH64], &PORTABLE[..]].concat();
-    Stage::command("aarch64", 900, &test)
+    let emulator = "qemu-aarch64 -L /usr/aarch64-linux-gnu";
+    Stage::command("aarch64", 900, &format!("cargo test --target {AARCH64} {PORTABLE}"))
         .with_env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
-        .with_env(
-            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
-            "qemu-aarch64 -L /usr/aarch64-linux-gnu",
-        )
+        .with_env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", emulator)
         .needing(target!("aarch64-unknown-linux-gnu"))
         .needing(AARCH64_LINKER)
         .needing(AARCH64_EMULATOR)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_oldest_compiler_is_the_one_that_the_manifest_names() {
-        let manifest = std::fs::read_to_string(crate::root().join("crates/locks/Cargo.toml"));
-        let manifest: toml::Table = manifest.expect("it is there").parse().expect("it is TOML");
-        assert_eq!(manifest["package"]["rust-version"].as_str(), Some(OLDEST));
-        assert!([OLDEST_RUST.probe, OLDEST_RUST.get].iter().all(|it| it.contains(OLDEST)));
-    }
 }

@@ -26,22 +26,8 @@ impl Archive {
 
     fn entry(&mut self, name: &str, mode: u32, content: &[u8]) {
         self.count += 1;
-        let links = 1;
-        let header = [
-            self.count,
-            mode,
-            0,
-            0,
-            links,
-            0,
-            content.len() as u32,
-            0,
-            0,
-            0,
-            0,
-            name.len() as u32 + 1,
-            0,
-        ];
+        let (links, size, length) = (1, content.len() as u32, name.len() as u32 + 1);
+        let header = [self.count, mode, 0, 0, links, 0, size, 0, 0, 0, 0, length, 0];
         self.bytes.extend(b"070701");
         for field in header {
             self.bytes.extend(format!("{field:08X}").bytes());

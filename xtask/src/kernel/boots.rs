@@ -10,7 +10,7 @@ pub struct Boot {
     pub plan: &'static str,
     pub machine: Machine,
     /// Words for the kernel's command line.
-    pub words: Vec<String>,
+    pub words: String,
     pub expects: Expects,
     pub seconds_max: u64,
     /// The build: how the Rust part is wrong on purpose, and if it has the laws. Values of `lockwright_variant`.
@@ -115,30 +115,32 @@ pub fn of(request: &Request) -> Vec<Boot> {
     boots
 }
 
+impl Boot {
+    /// The value of one of its words.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let mut values = self.words.split(' ').filter_map(|word| word.split_once('='));
+        values.find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
 /// The words for the plan.
-fn words(replace: &[&str], torture: &[&str], sleeping: &[&str], amounts: Amounts) -> Vec<String> {
+fn words(replace: &[&str], torture: &[&str], sleeping: &[&str], amounts: Amounts) -> String {
     let Amounts { seconds, takeover, flips, programs, reloads, jitter } = amounts;
-    vec![
-        format!("torture={}", torture.join(",")),
-        format!("semaphores={}", sleeping.join(",")),
-        format!("replace={}", replace.join(",")),
-        format!("seconds={seconds}"),
-        format!("takeover={takeover}"),
-        format!("flips={flips}"),
-        format!("reloads={reloads}"),
-        format!("programs={programs}"),
-        format!("jitter={jitter}"),
-    ]
+    let [torture, sleeping, replace] = [torture, sleeping, replace].map(|locks| locks.join(","));
+    format!(
+        "torture={torture} semaphores={sleeping} replace={replace} seconds={seconds} takeover={takeover} \
+         flips={flips} reloads={reloads} programs={programs} jitter={jitter}"
+    )
 }
 
 /// The laws of the platforms, each checked this many times.
 fn laws(name: &'static str, machine: Machine, times: u32) -> Boot {
     let boot = control(name, "laws", machine, Expects::Success);
-    Boot { words: vec![format!("times={times}")], seconds_max: 300, variant: &[LAWS], ..boot }
+    Boot { words: format!("times={times}"), seconds_max: 300, variant: &[LAWS], ..boot }
 }
 
 fn control(name: &'static str, plan: &'static str, machine: Machine, expects: Expects) -> Boot {
-    let words = vec!["jitter=0".into()];
+    let words = "jitter=0".into();
     Boot { name, plan, machine, words, expects, seconds_max: 60, variant: &[] }
 }
 
@@ -179,7 +181,7 @@ fn slow_controls() -> [Boot; 7] {
 
 /// Semaphores that lose wake-ups. Pauses let threads arrive at random moments.
 fn stuck(name: &'static str, locks: &str) -> Boot {
-    let words = vec![format!("torture={locks}"), "seconds=120".into(), "jitter=20".into()];
+    let words = format!("torture={locks} seconds=120 jitter=20");
     let boot = control(name, "stuck", ONE_THREAD, Expects::Stuck);
     Boot { words, seconds_max: 600, ..boot }
 }

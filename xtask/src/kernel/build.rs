@@ -3,10 +3,10 @@
 use super::archive::Archive;
 use super::assembly::{Panics, for_kernel};
 use super::needs::Debian;
-use crate::disk::{at, make_empty, read, write};
-use crate::limit::output_within;
+use crate::disk::{at, copy_into, entries, files_with, make_empty, read, write};
+use crate::limit::{command, output_within};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -45,31 +45,21 @@ pub fn folder_of(variant: &[&str]) -> String {
 
 /// The module and the files of the guest, in their folder of `folder`.
 pub fn all(root: &Path, folder: &Path, debian: &Debian, variant: &[&str]) -> Result<(), String> {
-    let module = folder.join(folder_of(variant));
-    make_module(root, folder, &module, debian, variant)?;
-    initial_files(root, &module)
-}
-
-fn make_module(
-    root: &Path,
-    folder: &Path,
-    module: &Path,
-    debian: &Debian,
-    variant: &[&str],
-) -> Result<(), String> {
+    let module = &folder.join(folder_of(variant));
     let panics = if variant.contains(&LAWS) { Panics::Kept } else { Panics::LeftOut };
     let assembly = for_kernel(&compile(root, folder, variant)?, panics)?;
     make_empty(module)?;
     let sources = root.join(SOURCES).join("module");
-    for entry in fs::read_dir(&sources).map_err(at(&sources))?.flatten() {
-        fs::copy(entry.path(), module.join(entry.file_name())).map_err(at(&entry.path()))?;
+    for source in entries(&sources)? {
+        copy_into(module, &source)?;
     }
     write(&module.join("rust.S"), assembly)?;
     let at = format!("M={}", module.display());
     // Data about types for BPF needs a tool that is not in these packages.
     let without_types = "CONFIG_DEBUG_INFO_BTF_MODULES=";
     let mut make = Command::new("make");
-    run(make.arg("-C").arg(&debian.headers).arg(at).arg(without_types).arg("modules"))
+    run(make.arg("-C").arg(&debian.headers).arg(at).arg(without_types).arg("modules"))?;
+    initial_files(root, module)
 }
 
 /// The locks as assembly.
@@ -77,29 +67,23 @@ fn compile(root: &Path, folder: &Path, variant: &[&str]) -> Result<String, Strin
     let target = folder.join("rust");
     let out = target.join(TARGET).join("release/deps");
     // The compiler writes the file when it compiles the crate, so it has to do that each time.
-    for old in assembly_in(&out) {
+    let assembly = || files_with("s", &out).unwrap_or_default();
+    for old in assembly() {
         fs::remove_file(&old).map_err(at(&old))?;
     }
     let cfgs = variant.iter().map(|it| format!(" --cfg lockwright_variant=\"{it}\""));
     let flags = format!("{FLAGS}{}", cfgs.collect::<String>());
-    let cargo = |arguments: &[&str]| {
-        let mut cargo = Command::new("cargo");
+    let cargo = |arguments: &str| {
+        let mut cargo = command(&format!("cargo {arguments}"));
         cargo.current_dir(root.join(SOURCES)).env("RUSTFLAGS", &flags);
-        run(cargo.env("CARGO_TARGET_DIR", &target).args(arguments))
+        run(cargo.env("CARGO_TARGET_DIR", &target))
     };
-    let of_target = ["--locked", "--release", "--target", TARGET];
-    cargo(&[&["clean", "--package", "lockwright-kernel"], &of_target[..]].concat())?;
-    cargo(&[&["rustc"], &of_target[..], &["--", "--emit", "asm"]].concat())?;
-    match &assembly_in(&out)[..] {
+    cargo(&format!("clean --package lockwright-kernel --locked --release --target {TARGET}"))?;
+    cargo(&format!("rustc --locked --release --target {TARGET} -- --emit asm"))?;
+    match &assembly()[..] {
         [one] => read(one),
         others => Err(format!("the compiler has written {} files of assembly", others.len())),
     }
-}
-
-fn assembly_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths.filter(|path| path.extension().is_some_and(|it| it == "s")).collect()
 }
 
 /// The files of the guest, as `initial-files` in the folder of the module.
@@ -121,10 +105,8 @@ fn initial_files(root: &Path, folder: &Path) -> Result<(), String> {
     for module in MODULES {
         add(module, &folder.join(module))?;
     }
-    let plans = sources.join("plans");
-    for entry in fs::read_dir(&plans).map_err(at(&plans))?.flatten() {
-        let name = format!("plans/{}", entry.file_name().to_string_lossy());
-        add(&name, &entry.path())?;
+    for plan in entries(&sources.join("plans"))? {
+        add(&format!("plans/{}", plan.file_name().unwrap_or_default().display()), &plan)?;
     }
     write(&folder.join("initial-files"), archive.finish())
 }

@@ -54,7 +54,7 @@ fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {
     command.args(["-nodefaults", "-display", "none", "-no-reboot"]);
     let initial = folder.join(folder_of(boot.variant)).join("initial-files");
     command.arg("-kernel").arg(&debian.image).arg("-initrd").arg(initial);
-    let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words.join(" "));
+    let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words);
     command.arg("-append").arg(words).stdin(std::process::Stdio::null());
     command
 }

@@ -70,7 +70,8 @@ pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult 
                 complaints.push("nothing was tested".into());
             }
             if boot.has_laws() {
-                complaints.extend(laws::missing(&boot.words, &rows));
+                let times = boot.value("times").and_then(|times| times.parse().ok());
+                complaints.extend(laws::missing(times, &rows));
             }
         }
         Expects::Refusal(reason) if !lines.iter().any(|line| line.contains(reason)) => {
@@ -91,8 +92,7 @@ impl Boot {
     }
     /// The locks of its plan of which no torture has said that it is stuck.
     fn not_stuck(&self, rows: &[Row]) -> Vec<String> {
-        let locks = self.words.iter().find_map(|word| word.strip_prefix("torture="));
-        let locks = locks.unwrap_or_default().split(',');
+        let locks = self.value("torture").unwrap_or_default().split(',');
         let is_not = |lock: &&str| !rows.iter().any(|row| row.test == stuck_row(lock));
         locks.filter(is_not).map(|it| format!("the torture of {it} has not been stuck")).collect()
     }
@@ -146,8 +146,7 @@ impl Reader {
         }
         if let Some(rest) = line.strip_prefix("lockwright: gave the slow path back: ") {
             let numbers = pairs(rest);
-            let wrong = numbers.get("wrong").copied();
-            if wrong != Some(0) {
+            if numbers.get("wrong") != Some(&0) {
                 self.complaints.push(format!("a check of a flip has failed: {rest}"));
             }
             self.selected = "stock".into();
@@ -253,8 +252,8 @@ impl Reader {
         let nmis = if has(" nmis=1 ") { ", NMIs" } else { "" };
         // Each thread takes the lock once in a round.
         let rounds = if has(" rounds=1 ") { ", in rounds" } else { "" };
-        self.rows
-            .push(Row { test: format!("torture of {lock}{slow_path}{nmis}{rounds}"), numbers });
+        let test = format!("torture of {lock}{slow_path}{nmis}{rounds}");
+        self.rows.push(Row { test, numbers });
     }
 }
 
@@ -277,7 +276,7 @@ mod tests {
     fn boot(expects: Expects) -> Boot {
         let machine = Machine { cpus: 8, is_parallel: false, is_guest: false };
         let (name, plan) = ("b", "p");
-        Boot { name, plan, machine, words: Vec::new(), expects, seconds_max: 1, variant: &[] }
+        Boot { name, plan, machine, words: String::new(), expects, seconds_max: 1, variant: &[] }
     }
 
     const HEALTHY: &str = "[    0.0] Kernel command line: softlockup_panic=1 plan=p
@@ -351,7 +350,7 @@ same-node 10 other-node 20 longest-run 3
 
     #[test]
     fn each_lock_that_loses_wake_ups_has_to_be_stuck() {
-        let boot = Boot { words: vec!["torture=a,b".into()], ..boot(Expects::Stuck) };
+        let boot = Boot { words: "torture=a,b".into(), ..boot(Expects::Stuck) };
         let stuck = |lock: &str| format!("{lock}-torture: STUCK: after 7 rounds and 9 times\n");
         let end = "guest: end of plan p\n";
         let complaints = |log: &str| read(&boot, log, 1.0, false).complaints;

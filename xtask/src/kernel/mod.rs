@@ -30,7 +30,7 @@ pub fn stage() -> Stage {
         "qemu-system-x86 linux-image-cloud-amd64 linux-headers-cloud-amd64 busybox-static"
     );
     let here = Need { probe: needs::PROBE, get };
-    Stage::command("kernel", 600, &["cargo", "xtask", "kernel", "--quick"]).needing(here)
+    Stage::command("kernel", 600, "cargo xtask kernel --quick").needing(here)
 }
 
 /// Builds, boots and reports. `Ok(false)` if something is not as it has to be.

@@ -1,7 +1,7 @@
 //! What has to be installed: a kernel of Debian, what modules are built with, and an emulator.
 
-use crate::disk::is_program;
-use std::fs;
+use crate::disk::{are_installed, entries, is_program};
+use crate::repository::sysroot;
 use std::path::{Path, PathBuf};
 
 /// Succeeds if everything is there, for a list of stages.
@@ -21,7 +21,6 @@ pub struct Debian {
 /// Finds everything, and the kernel that is asked for.
 pub fn look(release: Option<&str>) -> Result<Debian, String> {
     let kernels = kernels(Path::new("/boot"), Path::new("/usr/src"));
-    let target = |folder: PathBuf| folder.join("lib/rustlib/x86_64-unknown-none").is_dir();
     let kernel_packages = "linux-image-cloud-amd64 linux-headers-cloud-amd64";
     let needed = [
         (!kernels.is_empty(), kernel_packages),
@@ -31,13 +30,8 @@ pub fn look(release: Option<&str>) -> Result<Debian, String> {
         (is_program("gcc"), "gcc"),
     ];
     let missing: Vec<_> = needed.iter().filter(|it| !it.0).map(|it| it.1).collect();
-    if !missing.is_empty() {
-        return Err(format!(
-            "did not run, because packages of Debian are missing: apt-get install --no-install-recommends {}",
-            missing.join(" ")
-        ));
-    }
-    if !sysroot().is_some_and(target) {
+    are_installed(&missing)?;
+    if !sysroot(&crate::root())?.join("lib/rustlib/x86_64-unknown-none").is_dir() {
         return Err("did not run: rustup target add x86_64-unknown-none".into());
     }
     let names: Vec<_> = kernels.iter().map(|it| it.release.clone()).collect();
@@ -49,14 +43,9 @@ pub fn look(release: Option<&str>) -> Result<Debian, String> {
     found.ok_or_else(|| format!("no such kernel is here with headers: {}", names.join(", ")))
 }
 
-fn sysroot() -> Option<PathBuf> {
-    let output = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
-    Some(String::from_utf8(output.stdout).ok()?.trim_end().into())
-}
-
 /// The kernels that have an image and headers, by name.
 fn kernels(boot: &Path, sources: &Path) -> Vec<Debian> {
-    let images = fs::read_dir(boot).into_iter().flatten().flatten().map(|entry| entry.path());
+    let images = entries(boot).unwrap_or_default().into_iter();
     let mut found: Vec<_> = images
         .filter_map(|image| {
             let name = image.file_name()?.to_str()?;
@@ -78,6 +67,7 @@ fn numbers(release: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn releases_are_in_the_order_of_their_numbers() {

@@ -25,7 +25,7 @@ pub struct Request {
 
 /// The new lock, by its names.
 #[derive(Clone)]
-struct NewLock {
+pub struct NewLock {
     /// In the registry.
     name: String,
     /// Of the module.
@@ -36,7 +36,7 @@ struct NewLock {
 
 impl NewLock {
     /// Reads its name in the registry.
-    fn called(name: &str) -> Result<Self, String> {
+    pub fn called(name: &str) -> Result<Self, String> {
         let is_word = |word: &str| {
             word.starts_with(|c: char| c.is_ascii_lowercase())
                 && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -53,10 +53,8 @@ impl NewLock {
         Ok(Self { name: name.into(), module: name.replace('-', "_"), type_name })
     }
 
-    fn path(&self) -> String {
-        format!("{LOCKS}/{}.rs", self.module)
-    }
-    fn source(&self) -> String {
+    /// Its module.
+    pub fn source(&self) -> String {
         let letter = self.name[..1].to_uppercase();
         TEMPLATE.replace("TypeName", &self.type_name).replace("ID1", &format!("{letter}1"))
     }
@@ -85,21 +83,10 @@ impl NewLock {
     }
 }
 
-/// Makes a lock of that name in the repository at `root`.
-pub fn make(root: &Path, name: &str) -> Result<(), String> {
-    write(root, &NewLock::called(name)?)
-}
-
-/// The module of a lock of that name.
-#[cfg(test)]
-pub fn source(name: &str) -> Result<String, String> {
-    Ok(NewLock::called(name)?.source())
-}
-
 /// Makes the lock in the repository at `root`.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let lock = &request.name;
-    write(root, lock)?;
+    make(root, lock)?;
     let NewLock { name, module, .. } = lock;
     let locks = format!("{name},unfair,qspinlock,cna");
     println!(
@@ -113,8 +100,8 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
 }
 
 /// Writes the module, its declaration and the row; nothing if one of them cannot be.
-fn write(root: &Path, lock: &NewLock) -> Result<(), String> {
-    let path = root.join(lock.path());
+pub fn make(root: &Path, lock: &NewLock) -> Result<(), String> {
+    let path = root.join(LOCKS).join(&lock.module).with_extension("rs");
     if path.exists() || path.with_extension("").exists() {
         return Err(format!("there is a module `{}` already: give another name", lock.module));
     }
@@ -162,7 +149,7 @@ mod tests {
     #[test]
     fn a_lock_or_a_module_that_is_there_is_not_written_over() {
         for name in ["qspinlock", "cna", "mutex", "registry"] {
-            let said = write(&crate::root(), &NewLock::called(name).expect("a name"))
+            let said = make(&crate::root(), &NewLock::called(name).expect("a name"))
                 .expect_err("it is there");
             assert!(said.contains("give another name"), "{said}");
         }

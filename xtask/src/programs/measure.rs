@@ -2,8 +2,8 @@
 
 use super::drivers::{LIMIT, POLICIES, with};
 use super::mariadb;
-use crate::install::{cc, succeed};
-use crate::limit;
+use crate::install::succeed;
+use crate::limit::{self, tool};
 use crate::rounds::{interval, median, sorted};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -129,7 +129,7 @@ fn filled(line: &[&str], threads: usize, all: usize) -> Vec<String> {
 /// A program of the folder `crates/pthread/tests`, compiled.
 pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let program = folder.join(name);
-    let mut cc = cc();
+    let mut cc = tool("CC", "cc");
     cc.args(["-std=gnu11", "-O2", "-pthread", "-o"]).arg(&program);
     cc.arg(format!("{}/../crates/pthread/tests/{name}.c", env!("CARGO_MANIFEST_DIR")));
     succeed(&mut cc)?;

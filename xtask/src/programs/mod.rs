@@ -41,7 +41,7 @@ pub struct Request {
 /// The part of continuous integration.
 pub fn stage() -> Stage {
     let here = Need { probe: needs::PROBE, get: needs::GET_QUICK };
-    Stage::command("programs", 300, &["cargo", "xtask", "programs", "--quick"]).needing(here)
+    Stage::command("programs", 300, "cargo xtask programs --quick").needing(here)
 }
 
 /// Runs everything. `Ok(false)` if something differs from what it is with glibc's locks.

@@ -1,6 +1,6 @@
 //! What has to be installed.
 
-use crate::disk::is_program;
+use crate::disk::{are_installed, entries, is_program};
 use crate::suites::table::{Needs, TABLE};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const CPYTHON_TESTS: &str = "/usr/lib/python3.11/test/test_threading.py";
 
 /// The sources of glibc, as Debian packs them.
 pub fn glibc_sources() -> Option<std::path::PathBuf> {
-    let files = std::fs::read_dir("/usr/src/glibc").ok()?.flatten().map(|entry| entry.path());
+    let files = entries(Path::new("/usr/src/glibc")).ok()?;
     files.into_iter().find(|path| path.to_string_lossy().ends_with(".tar.xz"))
 }
 
@@ -44,11 +44,5 @@ pub fn look(what: NeededFor) -> Result<(), String> {
         packages.push("libpython3.11-testsuite");
     }
     packages.dedup();
-    match packages.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
-            "did not run, because packages of Debian are missing: apt-get install --no-install-recommends {}",
-            packages.join(" ")
-        )),
-    }
+    are_installed(&packages)
 }

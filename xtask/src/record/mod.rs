@@ -8,19 +8,17 @@ mod sources;
 
 pub use sources::{Item, Sources};
 
+use crate::limit::{command, printed};
 use crate::tidy::Source;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The committed record.
 pub const FILE: &str = "xtask/record.txt";
-
-/// The option of commands that only run what is due, and write nothing.
-pub const OPTION: &str = "--changed";
 
 /// One of this many checks that are in the record runs again.
 const AGAIN: u64 = 10;
@@ -53,9 +51,7 @@ impl<'a> Record<'a> {
                  {FILE}`, or delete the file and run the checks again"
             )
         })?);
-        let head = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root).output();
-        let head = head.ok().filter(|output| output.status.success());
-        let commit = head.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let commit = printed(command("git rev-parse HEAD").current_dir(root), Duration::MAX).ok();
         Ok(Self { path, sources: Sources::of(root, all)?, lines, commit, changed })
     }
 

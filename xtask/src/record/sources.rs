@@ -137,8 +137,8 @@ impl<'a> Sources<'a> {
 fn code_of(source: &Source) -> String {
     let code = source.code();
     let is_of_locks = below_sources(&source.path).is_some();
-    let length = if is_of_locks { code.tests_begin() } else { code.lines.len() };
-    let lines = code.lines.iter().zip(&code.literals).take(length);
+    let lines = if is_of_locks { code.product() } else { &code.lines };
+    let lines = lines.iter().zip(&code.literals);
     let lines = lines.flat_map(|(code, literals)| [code.trim_end(), literals.trim_end()]);
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }

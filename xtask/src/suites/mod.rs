@@ -12,14 +12,13 @@ pub mod runs;
 mod source;
 pub mod table;
 
-use crate::limit::printed;
+use crate::limit::command;
+use crate::repository::sysroot;
 use crate::rounds::{ROUNDS, rounds};
 use crate::sanitize;
 use crate::stage::{Need, Stage};
 use clap::Parser;
-use package::TIME_MAX;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use table::TABLE;
 
 /// The source of the standard library.
@@ -30,7 +29,7 @@ const SOURCE: Need = Need {
 
 /// The tests of the pinned toolchain's library.
 pub fn stage() -> Stage {
-    Stage::command("std-tests", 600, &["cargo", "xtask", "std-tests"]).needing(SOURCE)
+    Stage::command("std-tests", 600, "cargo xtask std-tests").needing(SOURCE)
 }
 
 /// Run the tests of std's locks with Lockwright's types.
@@ -121,11 +120,7 @@ fn std_source(root: &Path, library: Option<&Path>) -> Result<Option<PathBuf>, St
     let below = "std/tests/sync";
     let folder = match library {
         Some(library) => library.join(below),
-        None => {
-            let mut rustc = Command::new("rustc");
-            let sysroot = printed(rustc.args(["--print", "sysroot"]).current_dir(root), TIME_MAX)?;
-            Path::new(sysroot.trim_end()).join("lib/rustlib/src/rust/library").join(below)
-        }
+        None => sysroot(root)?.join("lib/rustlib/src/rust/library").join(below),
     };
     match (folder.is_dir(), library) {
         (true, _) => Ok(Some(folder)),
@@ -136,10 +131,8 @@ fn std_source(root: &Path, library: Option<&Path>) -> Result<Option<PathBuf>, St
 
 /// The package parking_lot 0.12 among those that the workspace is built with.
 fn peer_source(root: &Path) -> Result<(PathBuf, String), String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["--offline", "metadata", "--filter-platform", &sanitize::target()]);
-    let packages = package::packages(cargo.current_dir(root));
-    let packages = packages
+    let line = format!("cargo --offline metadata --filter-platform {}", sanitize::target());
+    let packages = package::packages(command(&line).current_dir(root))
         .map_err(|why| format!("a package is missing; type `cargo fetch`. cargo says: {why}"))?;
     let mut packages = packages.into_iter().filter(|it| it.name == "parking_lot");
     let package = packages.find(|it| it.version.starts_with("0.12."));

@@ -2,8 +2,8 @@
 
 use super::source::TestFile;
 use super::table::{HERE, LeftOut, Suite};
-use crate::disk::{make_empty, read, write};
-use crate::limit::{output_within, printed};
+use crate::disk::{copy_into, make_empty, read, write};
+use crate::limit::{command, output_within, printed};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub fn write_suite(
         "[workspace]\nresolver = \"3\"\nmembers = {names:?}\n\n[profile.release]\ndebug = \"line-tables-only\"\n"
     );
     write(&folder.join("Cargo.toml"), workspace)?;
-    write(&folder.join("Cargo.lock"), read(&root.join("Cargo.lock"))?)?;
+    copy_into(&folder, &root.join("Cargo.lock"))?;
     let start = read(&root.join("xtask/src/suites").join(&suite.root))?;
     let mut library = start.clone();
     library.extend(files.iter().map(|file| format!("mod {};\n", file.name)));
@@ -63,8 +63,7 @@ pub fn write_suite(
     }
     for (name, side) in names.iter().zip(&suite.sides) {
         let folder = folder.join(name);
-        let quoted = format!("{root:?}");
-        let dependency = side.dependency.replace("{root}", quoted.trim_matches('"'));
+        let dependency = side.dependency.replace("{root}", format!("{root:?}").trim_matches('"'));
         let dependency = dependency.replace("{version}", version);
         let manifest = format!("[package]\nname = {name:?}\n{}{dependency}\n", suite.manifest);
         write(&folder.join("Cargo.toml"), manifest)?;
@@ -84,12 +83,16 @@ pub fn write_suite(
     Ok(())
 }
 
+/// Cargo in the packages of a suite.
+fn cargo(root: &Path, suite: &Suite, arguments: &str) -> Command {
+    let mut cargo = command(&format!("cargo {arguments}"));
+    cargo.current_dir(folder(root, suite)).env("CARGO_TARGET_DIR", root.join("target"));
+    cargo
+}
+
 /// Compiles the tests of a suite. It is expected that those which are left out do not compile.
 pub fn build(root: &Path, suite: &Suite) -> Result<Built, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--tests", "--release", "--keep-going"]);
-    cargo.current_dir(folder(root, suite)).env("CARGO_TARGET_DIR", root.join("target"));
-    let (built, said) = compile(&mut cargo)?;
+    let (built, said) = compile(&mut cargo(root, suite, "build --tests --release --keep-going"))?;
     let is_built = |program: &String| built.programs.contains_key(program);
     match suite.sides.iter().find(|side| !is_built(&suite.program(side))) {
         None => Ok(built),
@@ -103,10 +106,8 @@ pub fn build(root: &Path, suite: &Suite) -> Result<Built, String> {
 
 /// Runs the examples with Lockwright. Returns the line with the result.
 pub fn run_examples(root: &Path, suite: &Suite) -> Result<String, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--doc", "--release", "--package", &suite.package(&suite.sides[0])]);
-    cargo.current_dir(folder(root, suite)).env("CARGO_TARGET_DIR", root.join("target"));
-    let printed = printed(&mut cargo, TIME_MAX)?;
+    let test = format!("test --doc --release --package {}", suite.package(&suite.sides[0]));
+    let printed = printed(&mut cargo(root, suite, &test), TIME_MAX)?;
     let result = printed.lines().find(|line| line.starts_with("test result: ok"));
     result.map(String::from).ok_or_else(|| format!("no example has run: {printed}"))
 }

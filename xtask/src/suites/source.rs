@@ -1,7 +1,7 @@
 //! Files with tests, as their library has them.
 
 use super::table::Suite;
-use crate::disk::read;
+use crate::disk::{files_with, read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;
@@ -34,7 +34,8 @@ struct Function {
 /// Reads the files of a suite.
 pub fn files(folder: &Path, suite: &Suite) -> Result<Vec<TestFile>, String> {
     let files = suite.files.iter().map(|file| folder.join(file).with_extension("rs"));
-    let programs = if suite.is_package { rust_files(&folder.join("tests"))? } else { Vec::new() };
+    let is_package = suite.is_package;
+    let programs = if is_package { files_with("rs", &folder.join("tests"))? } else { Vec::new() };
     let of = |path: PathBuf| {
         let file = TestFile::of(&name_of(&path), read(&path)?);
         file.map_err(|error| format!("{}: {error}", path.display()))
@@ -44,19 +45,10 @@ pub fn files(folder: &Path, suite: &Suite) -> Result<Vec<TestFile>, String> {
 
 /// The comments of the files of a package that have examples: the name of a file, and the text.
 pub fn examples(folder: &Path) -> Result<Vec<(String, String)>, String> {
-    let files = rust_files(&folder.join("src"))?;
+    let files = files_with("rs", &folder.join("src"))?;
     let comments = files.iter().map(|path| Ok((name_of(path), comments(&read(path)?))));
     let has_some = |it: &Result<(_, String), _>| it.as_ref().is_ok_and(|it| it.1.contains("```"));
     comments.filter(|it| it.is_err() || has_some(it)).collect()
-}
-
-/// The Rust files of a folder, sorted.
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|it| format!("{}: {it}", folder.display()))?;
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|it| it == "rs"));
-    paths.sort();
-    Ok(paths)
 }
 
 fn name_of(path: &Path) -> String {

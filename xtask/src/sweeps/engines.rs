@@ -1,7 +1,7 @@
 //! The scripts of `examples/sweeps`, each where its engine is installed.
 
 use super::lab::Lab;
-use crate::disk::at;
+use crate::disk::copy_into;
 use crate::install::succeed;
 use crate::limit::status_within;
 use crate::stage::Need;
@@ -56,8 +56,7 @@ const ENGINES: [Engine; 3] = [
 /// Runs them all. Returns true if each that is installed made the same bytes.
 pub(super) fn run(root: &Path, lab: &Lab) -> Result<bool, String> {
     let scripts = root.join("examples/sweeps");
-    let question = lab.folder.join(QUESTION);
-    fs::copy(scripts.join(QUESTION), &question).map_err(at(&question))?;
+    copy_into(&lab.folder, &scripts.join(QUESTION))?;
     succeed(&mut lab.command(&["sweep", QUESTION, "--out", "alone", "--quiet"]))?;
     let expected = lab.merged("alone")?;
     let mut are_equal = true;

@@ -8,11 +8,10 @@ mod storm;
 
 use crate::disk::make_empty;
 use crate::install::succeed;
+use crate::limit::tool;
 use clap::Parser;
 use lab::Lab;
-use std::env;
 use std::path::Path;
-use std::process::Command;
 
 /// Run a sweep with engines, and with processes that are killed.
 ///
@@ -32,8 +31,8 @@ fn minutes(typed: &str) -> Result<f64, String> {
 
 /// Runs all of it. A part that needs what is not installed says so.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    succeed(Command::new(cargo).args(["build", "--package", "lockwright-lab"]).current_dir(root))?;
+    let mut cargo = tool("CARGO", "cargo");
+    succeed(cargo.args(["build", "--package", "lockwright-lab"]).current_dir(root))?;
     let folder = root.join("target/sweeps");
     make_empty(&folder)?;
     let lab = Lab { program: root.join("target/debug/lockwright"), folder };

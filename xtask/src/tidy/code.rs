@@ -59,6 +59,10 @@ impl Code {
         let is_test_module = |line: &String| line.trim() == "#[cfg(test)]";
         self.lines.iter().position(is_test_module).unwrap_or(self.lines.len())
     }
+    /// The lines of code in front of the test module.
+    pub fn product(&self) -> &[String] {
+        &self.lines[..self.tests_begin()]
+    }
 }
 
 /// The words of a line of code.

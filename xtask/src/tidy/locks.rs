@@ -19,9 +19,8 @@ fn lock_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
 
 /// The lines of code of the packages with locks that are not tests, with their numbers counted from 0.
 fn lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
-    let is_theirs = below_sources(&source.path).is_some();
-    let end = if is_theirs { source.code().tests_begin() } else { 0 };
-    source.code().lines[..end.min(source.code().lines.len())].iter().map(String::as_str).enumerate()
+    let code = below_sources(&source.path).map_or(&[][..], |_| source.code().product());
+    code.iter().map(String::as_str).enumerate()
 }
 
 /// Where code names an ordering, other than to import it.

@@ -38,6 +38,12 @@ fn registry(all: &[Source]) -> Option<&Source> {
     all.iter().find(|source| source.path == REGISTRY)
 }
 
+/// The path of a Rust file of the locks below the sources of its package, and the module at the top that it is in.
+fn module_of(source: &Source) -> Option<(&str, &str)> {
+    let below = below_sources(&source.path).filter(|_| source.is_rust())?;
+    Some((below, below.split(['/', '.']).next()?))
+}
+
 /// A product has a golden run, and a lock with a module of its own a bug in the zoo.
 pub fn a_lock_has_its_rows(source: &Source, all: &[Source]) -> Vec<Finding> {
     if source.path != REGISTRY {
@@ -48,10 +54,8 @@ pub fn a_lock_has_its_rows(source: &Source, all: &[Source]) -> Vec<Finding> {
     for Row { line, name, class, module } in rows(source) {
         let is_product = ["Product", "Combination", "History"].contains(&class);
         if is_product && !golden.contains(&format!("(\"{name}\", ")) {
-            let message = format!(
-                "`{name}` is a product without a golden run: add a row to GOLDEN in {GOLDEN}"
-            );
-            findings.push(source.finding(line, message));
+            let what = "is a product without a golden run: add a row to GOLDEN in";
+            findings.push(source.finding(line, format!("`{name}` {what} {GOLDEN}")));
         }
         // A policy or a combination has the bugs of the locks that it is made of.
         let is_one = class != "Busted" && module.is_some();
@@ -88,10 +92,7 @@ pub fn a_lock_has_its_documentation(source: &Source, all: &[Source]) -> Vec<Find
 
 /// A check fails if an ordering of the file is weakened.
 pub fn every_ordering_is_watched(source: &Source, all: &[Source]) -> Vec<Finding> {
-    let Some(below) = below_sources(&source.path).filter(|_| source.is_rust()) else {
-        return Vec::new();
-    };
-    let module = below.split(['/', '.']).next().unwrap_or_default();
+    let Some((below, module)) = module_of(source) else { return Vec::new() };
     let is_lock = |row: Row<'_>| row.name.replace('-', "_") == module;
     let is_watched = checker_of(below).is_some()
         || registry(all).is_some_and(|registry| rows(registry).any(is_lock));
@@ -105,16 +106,12 @@ pub fn every_ordering_is_watched(source: &Source, all: &[Source]) -> Vec<Finding
 
 /// A lock is in the registry.
 pub fn every_lock_is_registered(source: &Source, all: &[Source]) -> Vec<Finding> {
-    let Some(below) = below_sources(&source.path).filter(|_| source.is_rust()) else {
-        return Vec::new();
-    };
-    let module = below.split(['/', '.']).next().unwrap_or_default();
+    let Some((_, module)) = module_of(source) else { return Vec::new() };
     // Its wrappers of locks are for programs.
     let Some(registry) = registry(all).filter(|_| module != "api") else { return Vec::new() };
     let is_named = registry.text.contains(&format!("crate::{module}::"));
-    let end = source.code().tests_begin().min(source.code().lines.len());
     let is_lock = |line: &String| line.starts_with("impl") && line.contains(" RawLock for ");
-    match source.code().lines[..end].iter().position(is_lock) {
+    match source.code().product().iter().position(is_lock) {
         Some(at) if !is_named => {
             vec![source.finding(at + 1, format!("a lock without a row: add one to {REGISTRY}"))]
         }

@@ -32,35 +32,15 @@ pub fn files_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
 
 /// Functions have at most 70 lines, better 50.
 pub fn functions_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
-    let functions = functions(&source.code().lines);
-    let judged = functions.iter().flat_map(|function| {
-        let what = format!("`{}`", function.name);
-        judge(source, function.line, &what, function.lines, FUNCTION_LINES)
-    });
-    judged.collect()
-}
-
-struct Function {
-    name: String,
-    /// Where it begins, counted from 1.
-    line: usize,
-    lines: usize,
-}
-
-/// The functions with a body.
-fn functions(lines: &[String]) -> Vec<Function> {
-    let starts = lines.iter().enumerate().filter_map(|(at, line)| {
-        let mut words = words(line).skip_while(|word| *word != "fn").skip(1);
+    let lines = &source.code().lines;
+    let judged = |(at, line): (usize, &String)| {
         // `fn(` is a type.
-        let is_named = line.find("fn ").is_some();
-        words.next().filter(|_| is_named).map(|name| (at, name.to_string()))
-    });
-    starts
-        .filter_map(|(at, name)| {
-            let lines = body_lines(&lines[at..])?;
-            Some(Function { name, line: at + 1, lines })
-        })
-        .collect()
+        let name = words(line).skip_while(|word| *word != "fn").nth(1);
+        let name = name.filter(|_| line.contains("fn "))?;
+        let count = body_lines(&lines[at..])?;
+        Some(judge(source, at + 1, &format!("`{name}`"), count, FUNCTION_LINES))
+    };
+    lines.iter().enumerate().filter_map(judged).flatten().collect()
 }
 
 /// How many lines there are up to the end of the body that begins in these; `None` if there is a

@@ -17,8 +17,6 @@ fn statics(source: &Source) -> BTreeMap<String, usize> {
     };
     let module = below.trim_end_matches(".rs").trim_end_matches("/mod");
     let module = module.rsplit('/').next().unwrap_or(module);
-    let code = source.code();
-    let lines = &code.lines[..code.tests_begin().min(code.lines.len())];
     let name = |(at, line): (usize, &String)| {
         // The symbol is blank here.
         let of_macro = line.find(" at  ").map(|end| &line[..end]);
@@ -30,7 +28,7 @@ fn statics(source: &Source) -> BTreeMap<String, usize> {
         let name = words(left).last().filter(|name| name.chars().all(is_of_name))?;
         Some((format!("{module}::{name}"), at + 1))
     };
-    lines.iter().enumerate().filter_map(name).collect()
+    source.code().product().iter().enumerate().filter_map(name).collect()
 }
 
 fn is_of_name(c: char) -> bool {

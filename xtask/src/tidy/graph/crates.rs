@@ -15,17 +15,8 @@ impl Graph {
     /// The graph of the crate in `folder`.
     pub fn of(folder: &str, sources: &[Source]) -> Self {
         let folder = format!("{folder}/src/");
-        let mut all = Vec::new();
-        for tree in trees(&folder, sources) {
-            all.append(&mut arrows(&tree));
-        }
-        Self { folder, arrows: all }
-    }
-    /// The graph of the packages with locks.
-    #[cfg(test)]
-    pub fn of_locks(sources: &[Source]) -> Self {
-        let tree = Tree::of_locks(sources);
-        Self { folder: String::new(), arrows: arrows(&tree) }
+        let arrows = trees(&folder, sources).iter().flat_map(arrows).collect();
+        Self { folder, arrows }
     }
     /// A file as a module: `rwsem/count`, and `rwsem` for `rwsem/mod.rs`.
     pub fn module<'a>(&self, file: &'a str) -> &'a str {

@@ -57,7 +57,7 @@ mod tests {
         assert!(two.arrows.len() > 2 && circles(&two).is_empty());
         let three = graph(&[ROOT, a, b, ("c", "use crate::a; pub struct C(a::A);")]);
         let [circle] = &circles(&three)[..] else { panic!("{} circles", circles(&three).len()) };
-        assert_eq!(circle.names(&three), "a, b, c");
+        assert_eq!(Vec::from_iter(circle), [&"a/src/a.rs", &"a/src/b.rs", &"a/src/c.rs"]);
     }
 
     #[test]
