@@ -5,6 +5,7 @@ use crate::rounds::{median, sorted};
 use clap::Parser;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What this reads.
@@ -54,11 +55,6 @@ struct Goal {
     membarrier: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct Goals {
-    goal: Vec<Goal>,
-}
-
 /// What several cells come to.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
@@ -86,20 +82,17 @@ fn ours() -> String {
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let (mut is_met, mut silent) = (true, 0);
     println!("{:<82} {:>8} {:>8} {:>6}  verdict", "goal", "limit", "measured", "cells");
-    for goal in &goals(root)?.goal {
-        let Some(judged) = goal.judge(&request.result) else {
+    for goal in &goals(root)? {
+        let Some(Judged { cells, measured, cell, verdict }) = goal.judge(&request.result) else {
             silent += 1;
             continue;
         };
         let mark = if goal.reported { " *" } else { "" };
-        let cell = judged.cell.map_or_else(String::new, |cell| format!(" ({cell})"));
-        let (limit, measured) = (goal.limit(), significant(judged.measured));
-        let cells = format!("{}/{}", judged.cells, goal.cells);
-        println!(
-            "{:<82} {limit:>8} {measured:>8} {cells:>6}  {}{mark}{cell}",
-            goal.what, judged.verdict
-        );
-        is_met &= goal.reported || judged.verdict != "missed";
+        let cell = cell.map_or_else(String::new, |cell| format!(" ({cell})"));
+        let (what, limit, measured) = (&goal.what, goal.limit(), significant(measured));
+        let cells = format!("{cells}/{}", goal.cells);
+        println!("{what:<82} {limit:>8} {measured:>8} {cells:>6}  {verdict}{mark}{cell}");
+        is_met &= goal.reported || verdict != "missed";
     }
     println!(
         "\npartly: not all of its cells or peers were measured; *: reported, and need not be met"
@@ -110,9 +103,11 @@ pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     Ok(is_met)
 }
 
-fn goals(root: &Path) -> Result<Goals, String> {
+fn goals(root: &Path) -> Result<Vec<Goal>, String> {
     let text = disk::read(&root.join("xtask/goals.toml"))?;
-    toml::from_str(&text).map_err(|error| format!("xtask/goals.toml: {error}"))
+    let read: Result<BTreeMap<String, Vec<Goal>>, _> = toml::from_str(&text);
+    let mut tables = read.map_err(|error| format!("xtask/goals.toml: {error}"))?;
+    Ok(tables.remove("goal").unwrap_or_default())
 }
 
 /// With three digits.
@@ -123,10 +118,8 @@ fn significant(value: f64) -> String {
 
 impl Goal {
     fn limit(&self) -> String {
-        match (self.at_most, self.at_least) {
-            (Some(limit), _) => format!("<= {limit}"),
-            (None, limit) => format!(">= {}", limit.unwrap_or(0.0)),
-        }
+        let at_least = || format!(">= {}", self.at_least.unwrap_or(0.0));
+        self.at_most.map_or_else(at_least, |limit| format!("<= {limit}"))
     }
     fn has(&self, cell: &Value) -> bool {
         let (name, is_busy) = (text(&cell["name"]), cell["has_neighbours"] == true);
@@ -153,23 +146,23 @@ impl Goal {
             None if b.1 < a.1 => b,
             _ => a,
         })?;
+        let cells = measured.len();
         let logarithms: f64 = measured.iter().map(|(_, value)| value.ln()).sum();
-        let (measured_value, cell) = match self.take {
+        let (measured, cell) = match self.take {
             Take::Worst => (value, Some(worst)),
-            Take::Mean => ((logarithms / measured.len() as f64).exp(), None),
+            Take::Mean => ((logarithms / cells as f64).exp(), None),
         };
         let needs_all_peers = self.figure.ends_with("ratio")
             || matches!(self.against.as_deref(), Some("best_peer" | "parking_lot"));
-        let is_complete =
-            measured.len() == self.cells && (document["usual_peers"] == true || !needs_all_peers);
-        let holds = self.at_most.is_none_or(|limit| measured_value <= limit)
-            && self.at_least.is_none_or(|limit| measured_value >= limit);
-        let verdict = match (is_complete, holds) {
+        let has_all_peers = document["usual_peers"] == true || !needs_all_peers;
+        let holds = self.at_most.is_none_or(|limit| measured <= limit)
+            && self.at_least.is_none_or(|limit| measured >= limit);
+        let verdict = match (cells == self.cells && has_all_peers, holds) {
             (false, _) => "partly",
             (true, true) => "met",
             (true, false) => "missed",
         };
-        Some(Judged { cells: measured.len(), measured: measured_value, cell, verdict })
+        Some(Judged { cells, measured, cell, verdict })
     }
     /// The figure in a cell.
     fn of_cell(&self, cell: &Value) -> Option<f64> {
@@ -185,10 +178,8 @@ impl Goal {
             "ratio" if cell["at_bound"] == true => Some(cell["ratio"].as_f64()?.max(1.0)),
             key => match (cell[key].as_f64(), against) {
                 (Some(of_cell), _) => Some(of_cell),
-                (None, None) => mine[key].as_f64(),
-                (None, Some(name)) => {
-                    Some(mine[key].as_f64()? / lock(name)[key].as_f64()?.max(1.0))
-                }
+                (_, None) => mine[key].as_f64(),
+                (_, Some(name)) => Some(mine[key].as_f64()? / lock(name)[key].as_f64()?.max(1.0)),
             },
         }
     }
@@ -216,7 +207,7 @@ mod tests {
     fn verdict(what: &str, cells: &Value, usual_peers: bool) -> Option<(f64, &'static str)> {
         let document = json!({"membarrier": true, "usual_peers": usual_peers, "cells": cells});
         let goals = goals(&crate::root()).expect("the file");
-        let goal = goals.goal.iter().find(|goal| goal.what == what).expect("a goal");
+        let goal = goals.iter().find(|goal| goal.what == what).expect("a goal");
         goal.judge(&document).map(|judged| (judged.measured, judged.verdict))
     }
 
@@ -277,7 +268,7 @@ mod tests {
 
     #[test]
     fn each_goal_has_one_limit_and_is_about_cells() {
-        for goal in goals(&crate::root()).expect("the file").goal {
+        for goal in goals(&crate::root()).expect("the file") {
             assert!(goal.at_most.is_some() != goal.at_least.is_some(), "{}", goal.what);
             assert!(goal.names.is_empty() != goal.kind.is_empty(), "{}", goal.what);
         }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,23 +31,17 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// Set by Ctrl-C and by a request to end.
-fn interrupted() -> Arc<AtomicBool> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    let register = || {
+/// True after Ctrl-C, or after a request to end.
+pub fn is_interrupted() -> bool {
+    static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Without a handler the signal ends this process, which is what it asks for.
             let _ = signal_hook::flag::register(signal, flag.clone());
         }
         flag
-    };
-    FLAG.get_or_init(register).clone()
-}
-
-/// True after Ctrl-C, or after a request to end.
-pub fn is_interrupted() -> bool {
-    interrupted().load(Relaxed)
+    });
+    FLAG.load(Relaxed)
 }
 
 /// A command, with one blank between two of its words.
@@ -86,7 +80,7 @@ pub fn output_within(command: &mut Command, limit: Duration) -> Result<Printed, 
         if !(out.is_finished() && err.is_finished()) {
             kill_group(&mut child);
         }
-        let (out, err) = (joined(out), joined(err));
+        let [out, err] = [out, err].map(|it| it.join().expect("no reader panics").map_err(failed));
         Ok(Printed { status: status?, out: out?, err: err? })
     })
 }
@@ -107,10 +101,6 @@ pub fn printed(command: &mut Command, limit: Duration) -> Result<String, String>
     if status.success() { Ok(out) } else { Err(format!("{name} fails: {out}{}", err.trim_end())) }
 }
 
-fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<String>>) -> Result<String, Stopped> {
-    reader.join().expect("no reader panics").map_err(failed)
-}
-
 fn failed(error: io::Error) -> Stopped {
     Stopped::Failed(error.to_string())
 }
@@ -122,32 +112,25 @@ fn all_of(pipe: Option<impl Read>) -> io::Result<String> {
 }
 
 fn spawn(command: &mut Command) -> Result<Child, Stopped> {
-    // Before there is something that has to be killed.
-    interrupted();
+    // Handles signals before there is something that has to be killed.
+    is_interrupted();
     // A process group of its own, so that there is something to kill as a whole.
     command.process_group(0).spawn().map_err(failed)
 }
 
 fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, Stopped> {
-    let (interrupted, start) = (interrupted(), Instant::now());
-    loop {
+    let start = Instant::now();
+    let why = loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
-            Ok(None) if interrupted.load(Relaxed) => {
-                kill_group(child);
-                return Err(Stopped::Interrupted);
-            }
+            Ok(None) if is_interrupted() => break Stopped::Interrupted,
             Ok(None) if start.elapsed() < limit => thread::sleep(pause(start.elapsed())),
-            Ok(None) => {
-                kill_group(child);
-                return Err(Stopped::Late(limit));
-            }
-            Err(error) => {
-                kill_group(child);
-                return Err(failed(error));
-            }
+            Ok(None) => break Stopped::Late(limit),
+            Err(error) => break failed(error),
         }
-    }
+    };
+    kill_group(child);
+    Err(why)
 }
 
 /// How long to wait before the next look at a program that runs for this time: it is measured to a fiftieth.

@@ -6,7 +6,6 @@ use crate::limit::{command, printed};
 use crate::new_lock::{self, NewLock};
 use crate::tidy;
 use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -143,18 +142,14 @@ fn copy_of(root: &Path, copy: &Path) -> Result<(), String> {
             continue;
         }
         let made = to.parent().map_or(Ok(()), fs::create_dir_all);
-        let copied = made.and_then(|()| copy_file(&from, &to));
+        // A symbolic link stays one: packages link to the machines and tables of the repository.
+        let copied = made.and_then(|()| match from.is_symlink() {
+            true => symlink(fs::read_link(&from)?, &to),
+            false => fs::copy(&from, &to).map(drop),
+        });
         copied.map_err(|error| format!("{name} cannot be copied: {error}"))?;
     }
     Ok(())
-}
-
-/// Copies a file. A symbolic link stays one: packages link to the machines and tables of the repository.
-fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    if from.is_symlink() {
-        return symlink(fs::read_link(from)?, to);
-    }
-    fs::copy(from, to).map(drop)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::stage::{Stage, Step, run_all};
 use crate::tidy::{Source, files};
 use crate::{root, rows, tidy};
 use clap::Parser;
-use lockwright_catalog::registry::{self, LOCKS, LockClass};
+use lockwright_catalog::registry::{self, LOCKS};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -111,7 +111,7 @@ fn touched(changed: &[Changed], sources: &Sources<'_>) -> Vec<&'static str> {
             Changed::Lock(name) => *name == lock,
         })
     };
-    let right = LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name);
+    let right = LOCKS.iter().filter(|row| row.is_correct()).map(|row| row.name);
     right.filter(|lock| reaches(lock)).collect()
 }
 

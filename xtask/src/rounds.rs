@@ -14,6 +14,31 @@ pub fn rounds(typed: &str) -> Result<usize, String> {
     rounds.ok_or_else(|| format!("give a number from {ROUNDS_MIN} on, such as `--runs {ROUNDS}`"))
 }
 
+/// What each side took, by round. In every other round the first side is the last one.
+pub fn in_turns<T>(
+    (title, sides, rounds): (&str, usize, usize),
+    mut run: impl FnMut(usize) -> Result<T, String>,
+) -> Result<Vec<Vec<T>>, String> {
+    let mut took: Vec<Vec<T>> = (0..sides).map(|_| Vec::new()).collect();
+    for round in 0..rounds {
+        eprint!("\r{title}: round {}   ", round + 1);
+        let mut turns: Vec<_> = (0..sides).collect();
+        turns.rotate_left(round % 2);
+        for side in turns {
+            took[side].push(run(side)?);
+        }
+    }
+    eprintln!();
+    Ok(took)
+}
+
+/// The median of ratios and its interval, for a reader.
+pub fn ratio(ratios: impl Iterator<Item = f64>) -> String {
+    let ratios = sorted(ratios);
+    let [low, high] = interval(&ratios);
+    format!("{:.2} [{low:.2}, {high:.2}]", median(&ratios))
+}
+
 /// The values in their order.
 pub fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<_> = values.collect();
@@ -60,5 +85,20 @@ mod tests {
     #[test]
     fn a_number_of_rounds_that_gives_no_interval_is_refused() {
         assert!(rounds("6") == Ok(6) && rounds("5").is_err() && rounds("").is_err());
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval() {
+        assert_eq!(ratio([1.0, 0.5, 0.8, 0.9, 0.7, 0.6].into_iter()), "0.75 [0.50, 1.00]");
+    }
+
+    #[test]
+    fn the_first_side_is_the_last_one_in_every_other_round() {
+        let mut order = Vec::new();
+        let took = in_turns(("test", 3, 2), |side| {
+            order.push(side);
+            Ok(order.len())
+        });
+        assert_eq!(took, Ok(vec![vec![1, 6], vec![2, 4], vec![3, 5]]));
     }
 }

@@ -3,7 +3,7 @@
 use crate::mutants::{self, weakened, zoo};
 use crate::packages::below_sources;
 use crate::{sanitize, tidy::Source};
-use lockwright_catalog::registry::{LOCKS, LockClass};
+use lockwright_catalog::registry::LOCKS;
 use lockwright_clients::{CLIENTS, clients, disturbed_clients};
 use lockwright_core::native::Native;
 use lockwright_zoo::Bug;
@@ -49,7 +49,7 @@ pub fn checks(sources: &[Source]) -> Result<BTreeMap<String, usize>, String> {
 
 /// The locks that are not wrong on purpose.
 fn locks() -> impl Iterator<Item = &'static str> {
-    LOCKS.iter().filter(|row| row.class != LockClass::Busted).map(|row| row.name)
+    LOCKS.iter().filter(|row| row.is_correct()).map(|row| row.name)
 }
 
 /// The names of all clients.

@@ -20,6 +20,9 @@ const SHOWN_MAX: usize = 10;
 
 /// What became of a boot that was ended at its limit, or ended by itself.
 pub fn read(boot: &Boot, text: &str, seconds: f64, is_late: bool) -> BootResult {
+    // The command line names what a panic shall follow on.
+    let is_command_line =
+        |it: &str| it.contains("ommand line:") || it.contains("softlockup_panic=");
     let lines: Vec<_> = text.lines().map(message).filter(|it| !is_command_line(it)).collect();
     let mut reader = Reader { selected: "stock".into(), ..Reader::default() };
     lines.iter().for_each(|line| reader.take(line));
@@ -107,11 +110,6 @@ fn message(line: &str) -> &str {
     let rest = line.trim_end().trim_start_matches('\0');
     let after = rest.strip_prefix('[').and_then(|it| it.split_once("] "));
     after.map_or(rest, |(_, message)| message)
-}
-
-/// It names what a panic shall follow on.
-fn is_command_line(line: &str) -> bool {
-    line.contains("ommand line:") || line.contains("softlockup_panic=")
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use clap::Parser;
 use lockwright_catalog::capabilities::SlowpathLock;
 use lockwright_catalog::registry::{
-    self, LOCKS, LockClass, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
+    self, LOCKS, LockRow, RwSemVisitor, SlowpathVisitor, SpinVisitor, visit_kernel_word,
     visit_pooled, visit_rwsem, visit_spinning,
 };
 use lockwright_core::native::Native;
@@ -67,7 +67,7 @@ pub fn semaphores() -> Vec<&'static str> {
 }
 
 fn sound(is_meant: impl Fn(&LockRow) -> bool) -> Vec<&'static str> {
-    let rows = LOCKS.iter().filter(|row| row.class != LockClass::Busted && is_meant(row));
+    let rows = LOCKS.iter().filter(|row| row.is_correct() && is_meant(row));
     rows.map(|row| row.name).collect()
 }
 

@@ -1,10 +1,9 @@
 //! A database under load: MariaDB with sysbench, in a folder of its own and without a port.
 
 use super::drivers::POLICIES;
-use super::measure::ratio;
 use crate::disk::make_empty;
 use crate::limit;
-use crate::rounds::{median, sorted};
+use crate::rounds::{in_turns, median, ratio, sorted};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -37,28 +36,21 @@ pub const NAME: &str = "MariaDB";
 
 /// Prints a row with glibc's locks and one with ours.
 pub fn measure(folder: &Path, library: &Path, rounds: usize) -> Result<(), String> {
-    let wrong = || "MariaDB was wrong; run `cargo xtask programs`".to_string();
-    let (mut of_glibc, mut ours) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        eprint!("\rMariaDB: round {}   ", round + 1);
-        let mut turns = [(&mut of_glibc, None), (&mut ours, Some((library, POLICIES[0])))];
-        // Each is the first one in every other round.
-        turns.rotate_left(round % 2);
-        for (of, library) in turns {
-            of.push(under_load(folder, library)?.ok_or_else(wrong)?);
-        }
-    }
-    eprintln!();
+    let took = in_turns(("MariaDB", 2, rounds), |side| {
+        let load = under_load(folder, [None, Some((library, POLICIES[0]))][side])?;
+        load.ok_or_else(|| "MariaDB was wrong; run `cargo xtask programs`".to_string())
+    })?;
+    let [of_glibc, ours] = &took[..] else { return Ok(()) };
     let row = |name: &str, of: &[Load], last: &str| {
         let median = |field: fn(&Load) -> f64| median(&sorted(of.iter().map(field)));
         let (per_second, late_ms) = (median(|it| it.per_second), median(|it| it.late_ms));
         println!("| {name} | {per_second:.0} | {late_ms:.1} | {last} |");
     };
-    let pairs = || ours.iter().zip(&of_glibc);
+    let pairs = || ours.iter().zip(of_glibc);
     let speed = ratio(pairs().map(|(ours, theirs)| ours.per_second / theirs.per_second));
     let late = ratio(pairs().map(|(ours, theirs)| ours.late_ms / theirs.late_ms));
-    row("glibc", &of_glibc, "1");
-    row(POLICIES[0], &ours, &format!("{speed}; {late}"));
+    row("glibc", of_glibc, "1");
+    row(POLICIES[0], ours, &format!("{speed}; {late}"));
     Ok(())
 }
 

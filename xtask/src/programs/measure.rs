@@ -4,7 +4,7 @@ use super::drivers::{LIMIT, POLICIES, with};
 use super::mariadb;
 use crate::install::succeed;
 use crate::limit::{self, tool};
-use crate::rounds::{interval, median, sorted};
+use crate::rounds::{in_turns, median, ratio, sorted};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -137,35 +137,23 @@ pub fn compiled(folder: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn one_work(work: &Work, library: &Path, rounds: usize) -> Result<(), String> {
-    let line = &work.line;
-    let (mut of_glibc, mut of_one) = (Vec::new(), Vec::new());
-    let mut ours = vec![Vec::new(); work.policies.len()];
-    for round in 0..rounds {
-        eprint!("\r{}: round {}   ", work.title(), round + 1);
-        // glibc is the first one in every other round, and the last one in the others.
-        if round % 2 == 0 {
-            of_glibc.push(one(line, None)?);
-        }
-        for (of, policy) in ours.iter_mut().zip(work.policies) {
-            of.push(one(line, Some((library, policy)))?);
-        }
-        if let Some(line) = &work.by_one {
-            of_one.push(one(line, Some((library, "default")))?);
-        }
-        if round % 2 != 0 {
-            of_glibc.push(one(line, None)?);
-        }
-    }
-    eprintln!();
+    // glibc's, ours with each policy and, if it is asked for, ours with one thread.
+    let ours = work.policies.iter().map(|policy| (&work.line, Some((library, *policy))));
+    let by_one = work.by_one.iter().map(|line| (line, Some((library, "default"))));
+    let sides: Vec<_> = [(&work.line, None)].into_iter().chain(ours).chain(by_one).collect();
+    let run = |side: usize| one(sides[side].0, sides[side].1);
+    let took = in_turns((&work.title(), sides.len(), rounds), run)?;
+    let (took, of_one) = took.split_at(1 + work.policies.len());
     let start = format!("| {} | {} |", work.name, work.threads);
     // Without a run by one thread in the same rounds there is nothing to compare with.
-    let to = |of: &[Took], other: &[Took]| match other {
-        [] => "-".into(),
-        other => ratio(of.iter().zip(other).map(|(of, other)| of.wall_s / other.wall_s)),
+    let to = |of: &[Took], other: Option<&Vec<Took>>| match other {
+        None => "-".into(),
+        Some(other) => ratio(of.iter().zip(other).map(|(of, other)| of.wall_s / other.wall_s)),
     };
-    println!("{start} glibc | {} | 1 | {} |", medians(&of_glibc), to(&of_glibc, &of_one));
-    for (of, policy) in ours.iter().zip(work.policies) {
-        let (glibc, one) = (to(of, &of_glibc), to(of, &of_one));
+    let of_glibc = &took[0];
+    println!("{start} glibc | {} | 1 | {} |", medians(of_glibc), to(of_glibc, of_one.first()));
+    for (of, policy) in took[1..].iter().zip(work.policies) {
+        let (glibc, one) = (to(of, Some(of_glibc)), to(of, of_one.first()));
         println!("{start} {policy} | {} | {glibc} | {one} |", medians(of));
     }
     Ok(())
@@ -174,13 +162,6 @@ fn one_work(work: &Work, library: &Path, rounds: usize) -> Result<(), String> {
 fn medians(of: &[Took]) -> String {
     let of = |field: fn(&Took) -> f64| median(&sorted(of.iter().map(field)));
     format!("{:.2} | {:.2} | {:.0}", of(|it| it.wall_s), of(|it| it.cpu_s), of(|it| it.switches))
-}
-
-/// The median of ratios and its interval, for a reader.
-pub fn ratio(ratios: impl Iterator<Item = f64>) -> String {
-    let ratios = sorted(ratios);
-    let [low, high] = interval(&ratios);
-    format!("{:.2} [{low:.2}, {high:.2}]", median(&ratios))
 }
 
 /// The shell says what its child took: CPU time, and how often the child lost its CPU or gave it up.
@@ -209,7 +190,7 @@ print(time.time() - began, it.ru_utime + it.ru_stime, it.ru_nvcsw + it.ru_nivcsw
 sys.exit(code)
 ";
 
-pub fn processor() -> String {
+fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     name.unwrap_or("a processor without a name").to_string()
@@ -231,10 +212,5 @@ mod tests {
             });
             assert_eq!(done.collect::<Vec<_>>(), [all; THREADS.len()], "{name}");
         }
-    }
-
-    #[test]
-    fn a_ratio_has_its_interval() {
-        assert_eq!(ratio([1.0, 0.5, 0.8, 0.9, 0.7, 0.6].into_iter()), "0.75 [0.50, 1.00]");
     }
 }

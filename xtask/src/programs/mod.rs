@@ -12,7 +12,6 @@ use crate::rounds::{ROUNDS, rounds};
 use crate::stage::{Need, Stage};
 use crate::suites::glibc;
 use clap::Parser;
-use needs::NeededFor;
 use std::path::{Path, PathBuf};
 
 /// Where everything that is made here is, below the root of the repository.
@@ -47,31 +46,22 @@ pub fn stage() -> Stage {
 /// Runs everything. `Ok(false)` if something differs from what it is with glibc's locks.
 pub fn run(root: &Path, request: &Request) -> Result<bool, String> {
     let &Request { quick, measure, ref only, runs } = request;
-    needs::look(match (quick, measure) {
-        (true, _) => NeededFor::QuickCheck,
-        (_, true) => NeededFor::Measure,
-        _ => NeededFor::Check,
-    })?;
+    needs::look(quick, measure)?;
     let folder = root.join(FOLDER);
     let library = installed(root, &folder)?;
     if measure {
         measure::run(&folder, &library, only.as_deref().unwrap_or_default(), runs)?;
         return Ok(true);
     }
-    check(&folder, &library, quick)
-}
-
-fn check(folder: &Path, library: &Path, is_quick: bool) -> Result<bool, String> {
     let sources = needs::glibc_sources().ok_or("the sources of glibc are gone")?;
-    let tests_are_alike = glibc::run(&sources, folder, library, is_quick)?;
-    let drivers_are_right = drivers::check(library, true)?;
-    if is_quick {
-        return Ok(tests_are_alike && drivers_are_right);
+    let mut is_right =
+        glibc::run(&sources, &folder, &library, quick)? & drivers::check(&library, true)?;
+    if !quick {
+        is_right &= drivers::check(&library, false)?
+            & own::run(&folder, &library)?
+            & mariadb::run(&folder, &library)?;
     }
-    let others_are_right = drivers::check(library, false)?
-        & own::run(folder, library)?
-        & mariadb::run(folder, library)?;
-    Ok(tests_are_alike && drivers_are_right && others_are_right)
+    Ok(is_right)
 }
 
 /// The library, as a program gets it.

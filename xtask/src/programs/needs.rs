@@ -10,14 +10,6 @@ pub const PROBE: &str =
 pub const GET_QUICK: &str =
     "apt-get install glibc-source gcc xz-utils kyotocabinet-utils tokyocabinet-bin rocksdb-tools";
 
-/// What is to be done with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NeededFor {
-    QuickCheck,
-    Check,
-    Measure,
-}
-
 /// CPython's own tests, of the Python that Debian has.
 const CPYTHON_TESTS: &str = "/usr/lib/python3.11/test/test_threading.py";
 
@@ -27,20 +19,20 @@ pub fn glibc_sources() -> Option<std::path::PathBuf> {
     files.into_iter().find(|path| path.to_string_lossy().ends_with(".tar.xz"))
 }
 
-/// Complains if something is missing.
-pub fn look(what: NeededFor) -> Result<(), String> {
+/// Complains if something is missing for the part of continuous integration, for measurements, or for all checks.
+pub fn look(is_quick: bool, measures: bool) -> Result<(), String> {
     let Needs { quick, measured, full } = &TABLE.needs;
-    let needed: &[&Vec<(String, String)>] = match what {
-        NeededFor::QuickCheck => &[quick],
-        NeededFor::Check => &[quick, measured, full],
-        NeededFor::Measure => &[quick, measured],
+    let needed: &[&Vec<(String, String)>] = match (is_quick, measures) {
+        (true, _) => &[quick],
+        (_, true) => &[quick, measured],
+        _ => &[quick, measured, full],
     };
     let missing = needed.iter().copied().flatten().filter(|(program, _)| !is_program(program));
     let mut packages: Vec<_> = missing.map(|(_, package)| &**package).collect();
-    if what != NeededFor::Measure && glibc_sources().is_none() {
+    if !measures && glibc_sources().is_none() {
         packages.push("glibc-source");
     }
-    if what == NeededFor::Check && !Path::new(CPYTHON_TESTS).exists() {
+    if !is_quick && !measures && !Path::new(CPYTHON_TESTS).exists() {
         packages.push("libpython3.11-testsuite");
     }
     packages.dedup();

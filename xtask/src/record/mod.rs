@@ -8,14 +8,13 @@ mod sources;
 
 pub use sources::{Item, Sources};
 
-use crate::limit::{command, printed};
+use crate::limit::command;
 use crate::tidy::Source;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// The committed record.
 pub const FILE: &str = "xtask/record.txt";
@@ -51,7 +50,9 @@ impl<'a> Record<'a> {
                  {FILE}`, or delete the file and run the checks again"
             )
         })?);
-        let commit = printed(command("git rev-parse HEAD").current_dir(root), Duration::MAX).ok();
+        let head = command("git rev-parse HEAD").current_dir(root).output();
+        let head = head.ok().filter(|output| output.status.success());
+        let commit = head.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         Ok(Self { path, sources: Sources::of(root, all)?, lines, commit, changed })
     }
 

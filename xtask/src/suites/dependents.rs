@@ -4,8 +4,9 @@
 use super::outcome::Outcome;
 use super::package;
 use super::table::{Dependent, TABLE};
-use crate::disk::{make_empty, read, write};
+use crate::disk::{at, make_empty, read, write};
 use crate::limit::{printed, status_within};
+use crate::output::complain;
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -38,10 +39,7 @@ pub fn run(root: &Path, only: Option<&str>, without_patch: bool) -> Result<bool,
     }
     let locks = if without_patch { "parking_lot's" } else { "Lockwright's" };
     println!("With {locks} locks:\n{}", lines.join("\n"));
-    for complaint in &complaints {
-        eprintln!("dependents: {complaint}");
-    }
-    Ok(complaints.is_empty())
+    Ok(complain("dependents", &complaints))
 }
 
 /// A package to test.
@@ -176,10 +174,8 @@ impl Copy {
         if has("lockwright v") == self.is_patched && has("parking_lot v0.12.") {
             return Ok(());
         }
-        let effect = match self.is_patched {
-            true => "has no effect",
-            false => "has an effect that it should not have",
-        };
+        let effects = ["has an effect that it should not have", "has no effect"];
+        let effect = effects[usize::from(self.is_patched)];
         Err(format!("the patch {effect}; type `cargo tree` in {}", self.folder.display()))
     }
     /// Runs the tests. Returns a line for the reader, and what is wrong.
@@ -198,9 +194,8 @@ impl Copy {
                     .push(format!("{test} failed {AGAIN} times more; the table says sometimes"));
             }
         }
-        let counts = outcome.counts();
-        let line = format!("{}: {counts} in {seconds} s: {}", row.shown(), row.command());
-        Ok((line, complaints))
+        let (shown, counts, command) = (row.shown(), outcome.counts(), row.command());
+        Ok((format!("{shown}: {counts} in {seconds} s: {command}"), complaints))
     }
     /// Runs one test again, until it passes.
     fn passes_once(&self, test: &str) -> Result<bool, String> {
@@ -215,8 +210,7 @@ impl Copy {
     /// Runs `cargo test`; what it prints goes to a file.
     fn cargo_test(&self, more: &[&str], log: &str) -> Result<Outcome, String> {
         let (out, err) = self.log(log);
-        let file =
-            |path: &Path| File::create(path).map_err(|why| format!("{}: {why}", path.display()));
+        let file = |path: &Path| File::create(path).map_err(at(path));
         let mut cargo = self.cargo();
         cargo.args(["test", "--no-fail-fast"]).args(&self.row.arguments).args(more);
         let status = status_within(cargo.stdout(file(&out)?).stderr(file(&err)?), TIME_MAX);

@@ -4,6 +4,7 @@ use super::package::{self, Built};
 use super::runs::{self, Measured, Runs};
 use super::source::{self, TestFile};
 use super::table::{LeftOut, Suite};
+use crate::output::complain;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -56,10 +57,7 @@ pub fn run(
     if !examples.is_empty() && only.is_empty() {
         println!("\nexamples of the documentation: {}", package::run_examples(root, &suite)?);
     }
-    for complaint in &complaints {
-        eprintln!("{}: {complaint}", suite.command);
-    }
-    Ok(complaints.is_empty() && measured.iter().all(Measured::passes))
+    Ok(complain(&suite.command, &complaints) && measured.iter().all(Measured::passes))
 }
 
 /// The suite without the left-out tests that these files do not have, and what to say of those.

@@ -1,6 +1,7 @@
 //! Rules about files as such, and finding them.
 
 use super::{Finding, Source};
+use crate::disk::entries;
 use std::path::Path;
 
 /// Directories that are not part of the product.
@@ -17,8 +18,7 @@ pub fn read_all(root: &Path) -> Vec<Source> {
 }
 
 fn read_directory(root: &Path, directory: &Path, sources: &mut Vec<Source>) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
+    for path in entries(directory).unwrap_or_default() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             if !NOT_OURS.contains(&name.as_str()) {
@@ -47,20 +47,14 @@ pub fn names_say_something(source: &Source, _: &[Source]) -> Vec<Finding> {
     Vec::new()
 }
 
-/// The documents at the root are short enough to be read: how many lines and words each may have. What is as
-/// wide as it likes has few lines, so words count.
+/// How many lines and words a document at the root may have. What is as wide as it likes has few lines, so words count.
 const DOCUMENTS: &[(&str, usize, usize)] =
     &[("README.md", 100, 1_000), ("ARCHITECTURE.md", 200, 2_500)];
 
 /// The documents at the root are short enough to be read.
 pub fn documents_are_short(source: &Source, _: &[Source]) -> Vec<Finding> {
-    let Some((_, lines_max, words_max)) = DOCUMENTS.iter().find(|it| it.0 == source.path) else {
-        return Vec::new();
-    };
-    too_long(source, *lines_max, *words_max)
-}
-
-fn too_long(source: &Source, lines_max: usize, words_max: usize) -> Vec<Finding> {
+    let limits = DOCUMENTS.iter().find(|it| it.0 == source.path);
+    let Some(&(_, lines_max, words_max)) = limits else { return Vec::new() };
     let lines = source.text.lines().count();
     let words = source.text.split_whitespace().count();
     let mut findings = Vec::new();
@@ -91,7 +85,7 @@ mod tests {
     fn long_documents_are_found() {
         let document = |lines: usize, words: usize| {
             let text = "word ".repeat(words - lines) + &"line\n".repeat(lines);
-            too_long(&Source::new("README.md", text), 100, 1_000).len()
+            findings(documents_are_short, "README.md", &text).len()
         };
         assert_eq!(document(100, 1_000), 0);
         assert_eq!(document(101, 1_000), 1);

@@ -35,8 +35,3 @@ pub fn trees<'a>(folder: &str, sources: &'a [Source]) -> Vec<Tree<'a>> {
     };
     sources.iter().filter(is_root).map(|root| Tree::of(&root.path, sources)).collect()
 }
-
-/// The folders of the crates of the workspace.
-pub fn crates(sources: &[Source]) -> impl Iterator<Item = &str> {
-    sources.iter().filter_map(|it| it.path.strip_suffix("/Cargo.toml"))
-}

@@ -1,7 +1,7 @@
 //! A word means one thing: no two public types of the product have one name.
 
 use super::super::{Finding, Source};
-use super::crates::{crates, trees};
+use super::crates::trees;
 use super::tree::{Parts, is_test};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -37,7 +37,8 @@ pub fn a_type_has_a_name_of_its_own(source: &Source, all: &[Source]) -> Vec<Find
 /// The names that more than one public type has.
 pub fn duplicates(sources: &[Source]) -> Types {
     let mut types = Types::new();
-    for folder in crates(sources).filter(|folder| folder.starts_with(PRODUCT)) {
+    let folders = sources.iter().filter_map(|it| it.path.strip_suffix("/Cargo.toml"));
+    for folder in folders.filter(|folder| folder.starts_with(PRODUCT)) {
         for tree in trees(&format!("{folder}/src/"), sources) {
             for (source, syntax, _) in &tree.files {
                 Collector { path: &source.path, types: &mut types }.visit_file(syntax);
