@@ -16,8 +16,6 @@ mod fuzz;
 mod goals;
 mod install;
 mod kernel;
-#[cfg(test)]
-mod layers;
 mod licences;
 mod limit;
 mod minutes;
@@ -27,8 +25,6 @@ mod numbers;
 mod output;
 mod packages;
 mod pages;
-#[cfg(test)]
-mod postings;
 mod programs;
 mod promela;
 mod quick;
@@ -39,11 +35,11 @@ mod rounds;
 mod rows;
 mod sanitize;
 mod stage;
-#[cfg(test)]
-mod studies;
 mod suites;
 mod sweeps;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod tidy;
 mod workers;
 
