@@ -48,30 +48,29 @@ const PROGRAMS_WITH_NODES: [&str; 2] =
 const NODES: &str = "LOCKWRIGHT_NODES";
 
 /// Tests that need this many queue nodes, and why.
-const NEED_NODES: &[(&str, u64, &str)] = &[
-    ("children::a_program_that_is_started_leaves_locks_and_nodes_alone", MANY, COUNTS),
-    ("fork::a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it", MANY, COUNTS),
-    ("mutex::more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable", MANY, COUNTS),
-    ("nodes::a_hundred_thousand_short_threads_leave_no_node_behind", MANY, COUNTS),
-    ("nodes::attempts_that_time_out_leave_no_more_than_one_node_of_a_thread", MANY, COUNTS),
-    ("nodes::hundreds_of_threads_that_sleep_for_a_lock_all_get_it", MANY, COUNTS),
-    ("children::a_reader_beside_others_does_not_look_for_sleepers_in_a_child", 1, ASLEEP),
-    ("faults::a_handler_mends_a_fault_that_a_waiter_of_the_table_makes", 1, ASLEEP),
-    ("results::attempts_on_a_reader_writer_lock_have_the_results_of_the_table", 2, ASLEEP),
-    ("results::attempts_on_a_semaphore_have_the_results_of_the_table", 1, ASLEEP),
-    ("rwlock::where_it_is_first_come_first_served_nobody_passes_a_waiting_writer", 1, ASLEEP),
-    ("semaphore::waiters_are_served_in_the_order_they_came", 4, ASLEEP),
-    ("semaphore::whoever_gives_up_lets_those_behind_have_what_is_there", 1, ASLEEP),
-    ("signals::a_handler_may_lock_while_its_thread_sleeps_in_the_queue", 3, ASLEEP),
-    ("spinners_that_leave_their_queue_leave_nobody_behind", MANY, HELD),
-    ("registry::every_lock_excludes_and_busted_does_not", 1, HELD),
-    ("registry::try_lock_fails_exactly_while_the_lock_is_held", 1, HELD),
+const NEED_NODES: &[(&str, u64)] = &[
+    // It takes or counts nodes itself.
+    ("children::a_program_that_is_started_leaves_locks_and_nodes_alone", MANY),
+    ("fork::a_forked_child_forgets_a_queue_of_spinners_that_do_not_exist_in_it", MANY),
+    ("mutex::more_threads_than_queue_nodes_share_a_mutex_and_a_condition_variable", MANY),
+    ("nodes::a_hundred_thousand_short_threads_leave_no_node_behind", MANY),
+    ("nodes::attempts_that_time_out_leave_no_more_than_one_node_of_a_thread", MANY),
+    ("nodes::hundreds_of_threads_that_sleep_for_a_lock_all_get_it", MANY),
+    // Waiters that are in a table or a queue, each: without a node one keeps no place.
+    ("children::a_reader_beside_others_does_not_look_for_sleepers_in_a_child", 1),
+    ("faults::a_handler_mends_a_fault_that_a_waiter_of_the_table_makes", 1),
+    ("results::attempts_on_a_reader_writer_lock_have_the_results_of_the_table", 2),
+    ("results::attempts_on_a_semaphore_have_the_results_of_the_table", 1),
+    ("rwlock::where_it_is_first_come_first_served_nobody_passes_a_waiting_writer", 1),
+    ("semaphore::waiters_are_served_in_the_order_they_came", 4),
+    ("semaphore::whoever_gives_up_lets_those_behind_have_what_is_there", 1),
+    ("signals::a_handler_may_lock_while_its_thread_sleeps_in_the_queue", 3),
+    // An owner of an MCS, CLH or optimistic spin queue lock has a node.
+    ("spinners_that_leave_their_queue_leave_nobody_behind", MANY),
+    ("registry::every_lock_excludes_and_busted_does_not", 1),
+    ("registry::try_lock_fails_exactly_while_the_lock_is_held", 1),
 ];
 const MANY: u64 = u64::MAX;
-const COUNTS: &str = "It takes or counts nodes itself.";
-const ASLEEP: &str =
-    "Waiters that are in a table or a queue, each: without a node one keeps no place.";
-const HELD: &str = "An owner of an MCS, CLH or optimistic spin queue lock has a node.";
 
 /// A test that takes longer hangs.
 const TEST_MAX: Duration = Duration::from_secs(60);
@@ -88,7 +87,7 @@ impl Request {
 
     /// Returns true if the test can run with so few nodes.
     fn has_enough_nodes(&self, test: &str) -> bool {
-        let needed = NEED_NODES.iter().find(|(name, ..)| *name == test).map_or(0, |row| row.1);
+        let needed = NEED_NODES.iter().find(|(name, _)| *name == test).map_or(0, |row| row.1);
         self.nodes.is_none_or(|nodes| nodes >= needed)
     }
 
@@ -176,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_test_that_needs_more_nodes_does_not_run() {
-        let (name, needed, _) = NEED_NODES[NEED_NODES.len() - 1];
+        let (name, needed) = NEED_NODES[NEED_NODES.len() - 1];
         let with = |nodes| Request { shuffle: None, nodes }.has_enough_nodes(name);
         assert!(with(None) && with(Some(needed)) && !with(Some(needed - 1)));
         assert!(Request { shuffle: None, nodes: Some(0) }.has_enough_nodes("hen::wakes"));

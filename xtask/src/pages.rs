@@ -36,11 +36,8 @@ enum Step<'a> {
 /// Does what the pages say. Returns true if everything comes as they say.
 pub fn are_as_described() -> bool {
     PAGES.iter().all(|(page, part)| {
-        let result = exercise(&crate::root(), page, part);
-        if let Err(why) = &result {
-            eprintln!("{page}: {why}");
-        }
-        result.is_ok()
+        let done = exercise(&crate::root(), page, part);
+        done.inspect_err(|why| eprintln!("{page}: {why}")).is_ok()
     })
 }
 

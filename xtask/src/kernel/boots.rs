@@ -44,34 +44,24 @@ pub enum Expects {
     Stuck,
 }
 
-/// How much a boot does.
-#[derive(Clone, Copy)]
-struct Amounts {
-    /// Seconds of each torture.
-    seconds: u32,
-    /// The same of each torture under a lock that has taken over.
-    takeover: u32,
-    /// Under torture, for each lock that takes over; half as many more under programs.
-    flips: u32,
-    /// Seconds of one round of the programs, which run until all flips are done.
-    programs: u32,
-    /// How often the module is unloaded under load.
-    reloads: u32,
-    /// Pauses between two critical sections, at random below this.
-    jitter: u32,
-}
+/// How much a boot does, with one thread of the host and in parallel: words for the plan.
+/// - `seconds` of each torture, and of each under a lock that has taken over (`takeover`);
+/// - `flips` under torture, for each lock that takes over; half as many more under programs;
+/// - `reloads`: how often the module is unloaded under load;
+/// - `programs`: seconds of one round of the programs, which run until all flips are done;
+/// - `jitter`: pauses between two critical sections, at random below this.
+type Amounts = [&'static str; 2];
 
-const QUICK: [Amounts; 2] = {
-    // A flip waits for each CPU, which takes longer if the host has fewer.
-    let one = Amounts { seconds: 1, takeover: 1, flips: 40, programs: 5, reloads: 2, jitter: 6 };
-    // A pause takes the emulator's big lock, so sections are apart by nothing.
-    [one, Amounts { jitter: 0, ..one }]
-};
-const FULL: [Amounts; 2] = {
-    let one =
-        Amounts { seconds: 3, takeover: 30, flips: 2300, programs: 20, reloads: 10, jitter: 6 };
-    [one, Amounts { takeover: 40, flips: 250, jitter: 0, ..one }]
-};
+// A flip waits for each CPU, which takes longer if the host has fewer. In parallel a pause takes the emulator's big
+// lock, so sections are apart by nothing.
+const QUICK: Amounts = [
+    "seconds=1 takeover=1 flips=40 reloads=2 programs=5 jitter=6",
+    "seconds=1 takeover=1 flips=40 reloads=2 programs=5 jitter=0",
+];
+const FULL: Amounts = [
+    "seconds=3 takeover=30 flips=2300 reloads=10 programs=20 jitter=6",
+    "seconds=3 takeover=40 flips=250 reloads=10 programs=20 jitter=0",
+];
 
 /// The boots that a request asks for.
 pub fn of(request: &Request) -> Vec<Boot> {
@@ -89,19 +79,15 @@ pub fn of(request: &Request) -> Vec<Boot> {
             (FULL, replace, spinning(), semaphores(), 2400)
         }
     };
-    let boot = |name, machine, amounts| Boot {
-        name,
-        plan: "locks",
-        machine,
-        words: words(&replace, &torture, &sleeping, amounts),
-        expects: Expects::Success,
-        seconds_max,
-        variant: &[],
+    let [torture, sleeping, replace] = [torture, sleeping, replace].map(|locks| locks.join(","));
+    let boot = |name, machine, amounts| {
+        let locks = format!("torture={torture} semaphores={sleeping} replace={replace}");
+        let boot = control(name, "locks", machine, Expects::Success);
+        Boot { words: format!("{locks} {amounts}"), seconds_max, ..boot }
     };
-    let [amounts, amounts_in_parallel] = amounts;
     let mut boots = vec![
-        boot("8 CPUs, one thread", ONE_THREAD, amounts),
-        boot("4 CPUs, parallel", PARALLEL, amounts_in_parallel),
+        boot("8 CPUs, one thread", ONE_THREAD, amounts[0]),
+        boot("4 CPUs, parallel", PARALLEL, amounts[1]),
     ];
     if request.replace.is_none() {
         let times = if request.quick { 5 } else { 50 };
@@ -121,16 +107,6 @@ impl Boot {
         let mut values = self.words.split(' ').filter_map(|word| word.split_once('='));
         values.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
-}
-
-/// The words for the plan.
-fn words(replace: &[&str], torture: &[&str], sleeping: &[&str], amounts: Amounts) -> String {
-    let Amounts { seconds, takeover, flips, programs, reloads, jitter } = amounts;
-    let [torture, sleeping, replace] = [torture, sleeping, replace].map(|locks| locks.join(","));
-    format!(
-        "torture={torture} semaphores={sleeping} replace={replace} seconds={seconds} takeover={takeover} \
-         flips={flips} reloads={reloads} programs={programs} jitter={jitter}"
-    )
 }
 
 /// The laws of the platforms, each checked this many times.

@@ -6,7 +6,7 @@ use super::log;
 use super::needs::Debian;
 use super::report::BootResult;
 use crate::disk::{read, write};
-use crate::limit::{Stopped, status_within};
+use crate::limit::{Stopped, command, status_within};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -39,19 +39,19 @@ fn emulator(folder: &Path, debian: &Debian, boot: &Boot) -> Command {
     let Machine { cpus, is_parallel, is_guest } = boot.machine;
     let per_node = cpus / NODES;
     let thread = if is_parallel { "multi" } else { "single" };
-    let mut command = Command::new("nice");
-    command.arg("qemu-system-x86_64").arg("-accel").arg(format!("tcg,thread={thread}"));
-    command.arg("-cpu").arg(if is_guest { "max" } else { "max,-hypervisor" });
+    let cpu = if is_guest { "max" } else { "max,-hypervisor" };
     // A socket for each node: caches that are shared across nodes would be a warning of the kernel.
-    command.arg("-smp").arg(format!("{cpus},sockets={NODES},cores={per_node},threads=1"));
-    command.arg("-m").arg((NODES * MEGABYTES_PER_NODE).to_string());
+    let mut line = format!(
+        "nice qemu-system-x86_64 -accel tcg,thread={thread} -cpu {cpu} -smp {cpus},sockets={NODES},cores={per_node},\
+         threads=1 -m {} -nodefaults -display none -no-reboot",
+        NODES * MEGABYTES_PER_NODE
+    );
     for node in 0..NODES {
-        let memory = format!("memory-backend-ram,id=m{node},size={MEGABYTES_PER_NODE}M");
         let (first, last) = (node * per_node, node * per_node + per_node - 1);
-        let of_node = format!("node,nodeid={node},cpus={first}-{last},memdev=m{node}");
-        command.arg("-object").arg(memory).arg("-numa").arg(of_node);
+        line += &format!(" -object memory-backend-ram,id=m{node},size={MEGABYTES_PER_NODE}M");
+        line += &format!(" -numa node,nodeid={node},cpus={first}-{last},memdev=m{node}");
     }
-    command.args(["-nodefaults", "-display", "none", "-no-reboot"]);
+    let mut command = command(&line);
     let initial = folder.join(folder_of(boot.variant)).join("initial-files");
     command.arg("-kernel").arg(&debian.image).arg("-initrd").arg(initial);
     let words = format!("{COMMAND_LINE} plan={} {}", boot.plan, boot.words);

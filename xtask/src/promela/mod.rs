@@ -8,7 +8,7 @@ mod checks;
 mod said;
 
 use crate::disk::at;
-use crate::limit::{is_interrupted, printed};
+use crate::limit::{command, is_interrupted, printed};
 use crate::stage::{Need, Stage, Step};
 use checks::{CHECKS, Check, Expected, Property};
 use said::Said;
@@ -87,26 +87,19 @@ fn judge(check: &Check, said: &Said) -> Result<String, String> {
 fn search(root: &Path, check: &Check) -> Result<Said, String> {
     let folder = root.join(folder(check));
     std::fs::create_dir_all(&folder).map_err(at(&folder))?;
-    let run = |program: &str, arguments: &[String]| {
-        printed(Command::new(program).args(arguments).current_dir(&folder), TIME_MAX)
-    };
-    let model = root.join(MODEL).to_string_lossy().into_owned();
-    run("spin", &[&["-a".to_string()], &defines(check)[..], &[model]].concat())?;
+    let run = |command: &mut Command| printed(command.current_dir(&folder), TIME_MAX);
+    run(command(&format!("spin -a {}", defines(check))).arg(root.join(MODEL)))?;
     // Warnings are about code that spin wrote.
-    let compile = ["-O2", "-w", MEMORY_MAX, "-o", "pan", "pan.c"];
-    run("gcc", &owned(&[&compile, check.compiler_flags()].concat()))?;
-    let printed = run("./pan", &owned(&[&[DEPTH_MAX], &check.search_flags()[..]].concat()))?;
+    let compile = format!("gcc -O2 -w {MEMORY_MAX} -o pan pan.c");
+    run(command(&compile).args(check.compiler_flags()))?;
+    let printed = run(command(&format!("./pan {DEPTH_MAX}")).args(check.search_flags()))?;
     Said::of(&printed).ok_or_else(|| format!("pan made no report: {}", printed.trim()))
 }
 
-fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(ToString::to_string).collect()
-}
-
 /// What spin is told to define.
-fn defines(check: &Check) -> Vec<String> {
-    let defines = check.defines.iter().map(|name| format!("-D{name}"));
-    defines.chain([format!("-DTHREADS={}", check.threads)]).collect()
+fn defines(check: &Check) -> String {
+    let defines: String = check.defines.iter().map(|name| format!("-D{name} ")).collect();
+    format!("{defines}-DTHREADS={}", check.threads)
 }
 
 fn folder(check: &Check) -> String {
@@ -117,7 +110,7 @@ fn folder(check: &Check) -> String {
 fn replay(check: &Check) -> String {
     let model = MODEL.rsplit('/').next().unwrap_or(MODEL);
     let trail = format!("{}/{model}.trail", folder(check));
-    format!("spin -k {trail} -p -g -l {} {MODEL}", defines(check).join(" "))
+    format!("spin -k {trail} -p -g -l {} {MODEL}", defines(check))
 }
 
 #[cfg(test)]

@@ -62,27 +62,19 @@ pub struct Parts<'a> {
 impl<'a> Parts<'a> {
     pub fn of(item: &'a Item) -> Self {
         macro_rules! parts {
-            ($it:ident) => {
-                (&$it.attrs, Some(&$it.ident), Some(&$it.vis))
+            ($($Kind:ident)+; $($Nameless:ident)+) => {
+                match item {
+                    $(Item::$Kind(it) => (&it.attrs[..], Some(&it.ident), Some(&it.vis)),)+
+                    $(Item::$Nameless(it) => (&it.attrs[..], None, None),)+
+                    Item::Fn(it) => (&it.attrs[..], Some(&it.sig.ident), Some(&it.vis)),
+                    Item::Macro(it) => (&it.attrs[..], it.ident.as_ref(), None),
+                    Item::Use(it) => (&it.attrs[..], None, Some(&it.vis)),
+                    _ => (&[][..], None, None),
+                }
             };
         }
-        let (attributes, name, visibility) = match item {
-            Item::Const(it) => parts!(it),
-            Item::Enum(it) => parts!(it),
-            Item::Mod(it) => parts!(it),
-            Item::Static(it) => parts!(it),
-            Item::Struct(it) => parts!(it),
-            Item::Trait(it) => parts!(it),
-            Item::TraitAlias(it) => parts!(it),
-            Item::Type(it) => parts!(it),
-            Item::Union(it) => parts!(it),
-            Item::Fn(it) => (&it.attrs, Some(&it.sig.ident), Some(&it.vis)),
-            Item::Macro(it) => (&it.attrs, it.ident.as_ref(), None),
-            Item::ExternCrate(it) => (&it.attrs, None, None),
-            Item::ForeignMod(it) => (&it.attrs, None, None),
-            Item::Impl(it) => (&it.attrs, None, None),
-            Item::Use(it) => (&it.attrs, None, Some(&it.vis)),
-            _ => return Self { attributes: &[], name: None, visibility: None },
+        let (attributes, name, visibility) = parts! {
+            Const Enum Mod Static Struct Trait TraitAlias Type Union; ExternCrate ForeignMod Impl
         };
         Self { attributes, name, visibility }
     }
