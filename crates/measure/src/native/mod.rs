@@ -35,6 +35,7 @@ use lockwright_core::native::{Native, set_tunable};
 use lockwright_core::platform::Placement as _;
 use lockwright_core::tunables::Tunable;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// This computer.
@@ -76,7 +77,15 @@ impl LabMachine for NativeMachine {
         false
     }
     fn identity(&self) -> String {
-        format!("{} {} {:?} {:?}", processor(), kernel(), self.cpus, self.tunables)
+        // Variables set tunables, too, and code that was not optimised is another lock.
+        let is_ours = |(name, _): &(OsString, OsString)| {
+            name.to_str().is_some_and(|name| name.starts_with("LOCKWRIGHT_"))
+        };
+        let mut variables: Vec<_> = std::env::vars_os().filter(is_ours).collect();
+        variables.sort();
+        let is_debug = cfg!(debug_assertions);
+        let Self { cpus, tunables } = self;
+        format!("{} {} {cpus:?} {tunables:?} {variables:?} {is_debug}", processor(), kernel())
     }
     fn cpus(&self) -> usize {
         self.cpus.len()
