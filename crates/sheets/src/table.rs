@@ -167,6 +167,7 @@ impl<'a, T> SheetOf<'a, T> {
         self.add(Column::number(title).means(means).first(), cell);
     }
 }
+
 /// A column for people, and what is in it for an item.
 type SheetColumn<'a, T> = (Column, &'a dyn Fn(&T) -> String);
 
