@@ -43,9 +43,12 @@ impl ShardArgs {
     }
 }
 
-/// Where a command keeps the record of each run.
-#[derive(Clone, Debug, Default, Args)]
+/// Where a command keeps the record of each run, and which part of the work this process does.
+#[derive(Clone, Debug, Args)]
 pub struct FolderArgs {
+    /// Which part of the work this process does.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
     /// command goes on, and without --shard it puts the parts together
     #[arg(long, value_name = "DIR", help_heading = LONG_RUNS)]

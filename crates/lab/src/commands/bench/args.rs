@@ -1,8 +1,8 @@
 //! The arguments of `bench`.
 
 use crate::options::{
-    FolderArgs, MachineArgs, SIMULATED, ShardArgs, WorkloadArgs, between, count, name,
-    read_percent_renamed, seconds,
+    FolderArgs, MachineArgs, SIMULATED, WorkloadArgs, between, count, name, read_percent_renamed,
+    seconds,
 };
 use clap::Args;
 use lockwright_sheets::OutputArgs;
@@ -33,10 +33,7 @@ pub struct BenchArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Which part of the lines; simulated machines only.
-    #[command(flatten)]
-    pub shard: ShardArgs,
-    /// Where records are kept.
+    /// Where records are kept, and which part of the work this process does.
     #[command(flatten)]
     pub folder: FolderArgs,
     /// Where results go.

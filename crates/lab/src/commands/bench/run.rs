@@ -125,7 +125,7 @@ fn schedule(args: &BenchArgs, machine: &dyn LabMachine) -> Result<Benchmark, Err
     if args.speed && !is_simulated {
         return Err(Error::usage("--speed is for simulated machines: add --on x5-4"));
     }
-    let part = args.shard.part_of(is_simulated)?;
+    let part = args.folder.shard.part_of(is_simulated)?;
     let usual = workload.usual_threads(machine.cpus()).map(|count| vec![count]);
     let usual = usual.unwrap_or_else(|| {
         let (least, most, _) = workload.threads().unwrap_or((0, usize::MAX, ""));

@@ -6,9 +6,7 @@ use super::locks::{OURS, OURS_MIXED, OURS_RW, Versions, all_peers, rw_locks_of};
 use super::plan::{ComparePlan, Side};
 use super::simulated;
 use crate::matrix::window_ns;
-use crate::options::{
-    FolderArgs, SIMULATED, SeedArgs, ShardArgs, between, name, number_of_machine, seconds,
-};
+use crate::options::{FolderArgs, SIMULATED, SeedArgs, between, name, number_of_machine, seconds};
 use clap::Args;
 use lockwright_catalog::registry::LockClass;
 use lockwright_measure::error::Error;
@@ -87,10 +85,7 @@ pub struct CompareArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
-    /// Which part of the cells; simulated machines only.
-    #[command(flatten)]
-    pub shard: ShardArgs,
-    /// Where records are kept.
+    /// Where records are kept, and which part of the work this process does.
     #[command(flatten)]
     pub folder: FolderArgs,
     /// Where results go.

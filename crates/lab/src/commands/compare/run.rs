@@ -25,7 +25,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     let planned = |on| {
         let machine = open(on, args)?;
         let mut plan = args.plan(machine.as_ref())?;
-        let part = args.shard.part_of(plan.is_simulated)?;
+        let part = args.folder.shard.part_of(plan.is_simulated)?;
         plan.cells = part.of(plan.cells, |cell| cell.threads as u64);
         if plan.cells.is_empty() {
             return Err(Error::usage(

@@ -1,6 +1,6 @@
 //! The arguments of `reproduce`.
 
-use crate::options::{FolderArgs, SeedArgs, ShardArgs, name};
+use crate::options::{FolderArgs, SeedArgs, name};
 use clap::Args;
 use lockwright_sheets::OutputArgs;
 use std::path::PathBuf;
@@ -27,10 +27,7 @@ pub struct ReproduceArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
-    /// Which part of the tables.
-    #[command(flatten)]
-    pub shard: ShardArgs,
-    /// Where records are kept.
+    /// Where records are kept, and which part of the work this process does.
     #[command(flatten)]
     pub folder: FolderArgs,
     /// Where results go.

@@ -18,7 +18,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     if args.table.is_none() && !args.all {
         return lists::instead_of(&args.output, lists::tables);
     }
-    let part = args.shard.part()?;
+    let part = args.folder.shard.part()?;
     let tables = part.of(with_locks(args, asked(args)?)?, |table| table.rows.len() as u64);
     if tables.is_empty() {
         let why = "there are fewer tables than parts: use fewer parts in --shard, or say --all";

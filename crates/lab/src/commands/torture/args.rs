@@ -1,8 +1,8 @@
 //! The arguments of `torture`.
 
 use crate::options::{
-    FolderArgs, MachineArgs, STARVE, ShardArgs, StarveArgs, count, long_hold, name, nested,
-    seconds, seconds_or_off, whole,
+    FolderArgs, MachineArgs, STARVE, StarveArgs, count, long_hold, name, nested, seconds,
+    seconds_or_off, whole,
 };
 use clap::Args;
 use lockwright_measure::error::Error;
@@ -38,10 +38,7 @@ pub struct TortureArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Which part of the runs; simulated machines only.
-    #[command(flatten)]
-    pub shard: ShardArgs,
-    /// Where records are kept.
+    /// Where records are kept, and which part of the work this process does.
     #[command(flatten)]
     pub folder: FolderArgs,
     /// Where results go.

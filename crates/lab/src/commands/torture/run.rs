@@ -91,7 +91,7 @@ fn planned(args: &TortureArgs, of: MachineArgs) -> Result<Planned, Error> {
     let opened = machines::open(&of)?;
     let machine = opened.as_ref();
     let usual = if machine.is_simulated() { SIMULATED } else { NATIVE };
-    let part = args.shard.part_of(machine.is_simulated())?;
+    let part = args.folder.shard.part_of(machine.is_simulated())?;
     let roles = Roles::asked(args, machine);
     let starve = args.starve(machine)?;
     let of_starve = starve.and_then(|starve| starve.usual_threads(machine.cpus()));
