@@ -44,6 +44,31 @@ impl Target {
         }
         Some(Self { table, columns, locks: table.fitted_locks(), published })
     }
+
+    fn rows(&self, runs: &tables::Runs<'_>) -> Vec<FittedCell> {
+        let mut published = self.published.iter();
+        let mut rows = Vec::new();
+        for (at, row) in self.table.fitted_rows.iter().enumerate() {
+            for (column, &published) in self.columns.iter().zip(published.by_ref()) {
+                rows.push(FittedCell {
+                    table: self.table.name,
+                    of: row,
+                    column: column.name,
+                    weight: column.weight,
+                    published,
+                    simulated: runs.mean(at, column),
+                });
+            }
+        }
+        rows
+    }
+
+    fn lock_of(&self, column: &TableColumn) -> &'static str {
+        match column.quantity {
+            tables::Quantity::Of(lock, _) => lock,
+            _ => self.locks[0],
+        }
+    }
 }
 
 impl<'a> Judge<'a> {
@@ -179,32 +204,5 @@ impl<'a> Judge<'a> {
             target.columns.iter().map(fit).collect()
         };
         self.tables.iter().flat_map(of_target).collect()
-    }
-}
-
-impl Target {
-    fn rows(&self, runs: &tables::Runs<'_>) -> Vec<FittedCell> {
-        let mut published = self.published.iter();
-        let mut rows = Vec::new();
-        for (at, row) in self.table.fitted_rows.iter().enumerate() {
-            for (column, &published) in self.columns.iter().zip(published.by_ref()) {
-                rows.push(FittedCell {
-                    table: self.table.name,
-                    of: row,
-                    column: column.name,
-                    weight: column.weight,
-                    published,
-                    simulated: runs.mean(at, column),
-                });
-            }
-        }
-        rows
-    }
-
-    fn lock_of(&self, column: &TableColumn) -> &'static str {
-        match column.quantity {
-            tables::Quantity::Of(lock, _) => lock,
-            _ => self.locks[0],
-        }
     }
 }

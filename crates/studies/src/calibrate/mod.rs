@@ -187,8 +187,6 @@ impl Search<'_, '_> {
 }
 
 impl Model for Search<'_, '_> {
-    type Error = Error;
-
     fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Error> {
         self.evaluations += 1;
         let rows = self.judge.rows(&self.judge.plan.parameters(at), self.effort.search)?;

@@ -4,6 +4,8 @@
 //! steps of least squares (Levenberg, 1944; Marquardt, 1963) descend from the best places. Slopes are
 //! differences over a good part of a range, because the errors are rough. All of it is deterministic.
 
+use lockwright_measure::error::Error;
+
 /// Errors at a place, and how each changes with each variable.
 pub struct Slopes {
     /// The errors.
@@ -14,12 +16,10 @@ pub struct Slopes {
 
 /// Something with errors that are to become small.
 pub trait Model {
-    /// Why there are no errors.
-    type Error;
     /// The errors at a place.
-    fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Self::Error>;
+    fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Error>;
     /// The errors and their slopes at a place.
-    fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Self::Error>;
+    fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Error>;
 }
 
 /// The `index`-th point (from 0) of the Halton sequence in `dimensions` dimensions (at most 16).
@@ -54,7 +54,7 @@ pub fn descend<M: Model>(
     start: &[f64],
     steps: usize,
     fixed: Option<usize>,
-) -> Result<Vec<f64>, M::Error> {
+) -> Result<Vec<f64>, Error> {
     const TRIES: usize = 3;
     /// A step that gains less than this part is the last.
     const GAIN: f64 = 0.01;
@@ -135,7 +135,6 @@ fn solve(rows: &mut [Vec<f64>]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     /// A bent valley whose bottom is at (0.6, 0.3, 0.9).
     struct Valley {
@@ -143,14 +142,13 @@ mod tests {
     }
 
     impl Model for Valley {
-        type Error = Infallible;
-        fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Infallible> {
+        fn errors(&mut self, at: &[f64]) -> Result<Vec<f64>, Error> {
             self.asked += 1;
             assert!(at.iter().all(|x| (0.0..=1.0).contains(x)), "{at:?}");
             let bend = at[1] - 0.3 - (at[0] - 0.6).powi(2);
             Ok(vec![at[0] - 0.6, 3.0 * bend, at[2] - 0.9])
         }
-        fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Infallible> {
+        fn slopes(&mut self, at: &[f64]) -> Result<Slopes, Error> {
             let errors = self.errors(at)?;
             let mut slopes = vec![vec![0.0; at.len()]; errors.len()];
             for variable in 0..at.len() {
@@ -169,7 +167,7 @@ mod tests {
     fn the_bottom_of_a_valley_is_found_from_every_start() {
         for index in 0..5 {
             let mut valley = Valley { asked: 0 };
-            let Ok(at) = descend(&mut valley, &halton(index, 3), 10, None);
+            let at = descend(&mut valley, &halton(index, 3), 10, None).expect("a bottom");
             for (x, bottom) in at.iter().zip([0.6, 0.3, 0.9]) {
                 assert!((x - bottom).abs() < 0.01, "from {index}: {at:?}");
             }
@@ -179,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_is_fixed_does_not_move_and_the_others_do() {
-        let Ok(at) = descend(&mut Valley { asked: 0 }, &[0.2, 0.8, 0.5], 10, Some(0));
+        let start = [0.2, 0.8, 0.5];
+        let at = descend(&mut Valley { asked: 0 }, &start, 10, Some(0)).expect("a bottom");
         assert_eq!(at[0], 0.2);
         assert!((at[1] - 0.46).abs() < 0.01 && (at[2] - 0.9).abs() < 0.01, "{at:?}");
     }

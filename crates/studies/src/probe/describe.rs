@@ -152,8 +152,8 @@ mod tests {
             refused_sleep: 140.0,
             round_trip: 1_500.0,
             wake_ups: vec![(Duration::from_micros(3), wake_up)],
-            noise: Watch { runs: vec![990_000.0], gaps: vec![10_000.0] },
-            shared: Watch { runs: vec![4e6; 3], gaps: vec![4e6; 3] },
+            noise: Watch { had: 990_000.0, gaps: vec![10_000.0] },
+            shared: Watch { had: 12e6, gaps: vec![4e6; 3] },
             arrivals: vec![visit(false, 11_000.0, 20_000.0)],
             visits: vec![
                 visit(true, 800.0, 2_000.0),

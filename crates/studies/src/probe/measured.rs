@@ -154,7 +154,7 @@ impl Measured {
     pub fn noise_part(&self) -> f64 {
         let longest = self.shared.slice_ns() / 2.0;
         let lost: f64 = self.noise.gaps.iter().filter(|&&gap| gap < longest).sum();
-        let had: f64 = self.noise.runs.iter().sum();
+        let had = self.noise.had;
         if had > 0.0 { lost / (lost + had) } else { 0.0 }
     }
 }

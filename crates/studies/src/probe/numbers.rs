@@ -12,7 +12,7 @@ pub struct Numbers {
     /// Distance classes of the sockets.
     pub classes: Vec<Vec<u32>>,
     /// Where they come from.
-    pub classes_source: String,
+    pub classes_source: &'static str,
     /// The section `costs`.
     pub costs: Vec<SourcedNumber>,
     /// The section `scheduler`.
@@ -66,11 +66,10 @@ impl Numbers {
         costs.extend(software(measured));
         Self {
             classes_source: match distances.remote.is_empty() {
-                true => "derived from the number of sockets".into(),
+                true => "derived from the number of sockets",
                 false => {
                     "measured in this computer by `lockwright machines probe`: sockets grouped by \
                           the time of a hop between their cores"
-                        .into()
                 }
             },
             classes: distances.classes,

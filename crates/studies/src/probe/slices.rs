@@ -18,8 +18,8 @@ const GAP_NS: u64 = 1_000;
 /// What a thread that looks at the clock all the time sees.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// Stretches between two gaps, in nanoseconds.
-    pub runs: Vec<f64>,
+    /// How long it had the CPU before the last gap, in nanoseconds.
+    pub had: f64,
     /// Gaps, in nanoseconds.
     pub gaps: Vec<f64>,
 }
@@ -34,7 +34,7 @@ impl Watch {
         while !is_over.load(Ordering::Relaxed) {
             let now = Native::now_ns();
             if now - last > GAP_NS {
-                watch.runs.push((last - began) as f64);
+                watch.had += (last - began) as f64;
                 watch.gaps.push((now - last) as f64);
                 began = now;
             }
@@ -44,23 +44,9 @@ impl Watch {
     }
     /// How long a thread has a CPU that another one wants: the middle of the long gaps that it sees.
     pub fn slice_ns(&self) -> f64 {
-        let long = quantile(&self.gaps, 0.9) / 4.0;
-        median(&self.without_gaps_below(long.max(100_000.0)).gaps)
-    }
-    /// The same with the gaps of at least this length only; a shorter gap belongs to the stretch around it.
-    fn without_gaps_below(&self, least_ns: f64) -> Self {
-        let mut merged = Self::default();
-        let mut run = 0.0;
-        for (&before, &gap) in self.runs.iter().zip(&self.gaps) {
-            run += before;
-            if gap < least_ns {
-                run += gap;
-                continue;
-            }
-            merged.runs.push(std::mem::take(&mut run));
-            merged.gaps.push(gap);
-        }
-        merged
+        let least = (quantile(&self.gaps, 0.9) / 4.0).max(100_000.0);
+        let long: Vec<f64> = self.gaps.iter().copied().filter(|&gap| gap >= least).collect();
+        median(&long)
     }
 }
 
@@ -115,10 +101,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_gaps_belong_to_the_stretch_around_them() {
-        let watch = Watch { runs: vec![10.0, 20.0, 30.0], gaps: vec![1.0, 50.0, 2.0] };
-        let merged = watch.without_gaps_below(5.0);
-        assert_eq!((merged.runs, merged.gaps), (vec![31.0], vec![50.0]));
+    fn a_slice_is_the_middle_of_the_long_gaps() {
+        let watch = Watch { had: 1e7, gaps: vec![2_000.0, 3e6, 4e6, 5e6, 20_000.0] };
+        assert_eq!(watch.slice_ns(), 4e6);
+        assert_eq!(Watch::default().slice_ns(), 0.0);
     }
 
     #[test]

@@ -35,12 +35,7 @@ pub fn build_s(outcome: &TrialRecord, workload: Workload, parameters: &Parameter
     (serial_ns + wall_ns * scale(workload, parameters)) * 1e-9
 }
 
-/// How often something happens in the build if it happened `count` times in the sample.
-pub fn in_build(count: f64, workload: Workload, parameters: &Parameters) -> f64 {
-    count * scale(workload, parameters)
-}
-
 /// How many samples make the parallel part of the build.
-fn scale(workload: Workload, parameters: &Parameters) -> f64 {
+pub fn scale(workload: Workload, parameters: &Parameters) -> f64 {
     parameters.software_ns(WORKLOAD, PARALLEL) / work_ns(workload)
 }

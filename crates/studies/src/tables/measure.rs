@@ -60,7 +60,7 @@ impl TableMeasure {
             Self::Greatest(secs) => in_secs(ops.iter().max(), secs),
             Self::BuildTime => build::build_s(outcome, workload, parameters),
             Self::InBuild(event) => {
-                build::in_build(outcome.events.of(event) as f64, workload, parameters)
+                outcome.events.of(event) as f64 * build::scale(workload, parameters)
             }
             Self::JobsPerMinute => tasks::jobs_per_minute(outcome, workload, parameters),
             Self::OfCycles => row.symbol.map_or(0.0, |symbol| tasks::of_cycles(outcome, symbol)),
