@@ -11,7 +11,7 @@ mod target;
 mod waits;
 
 pub use number::{
-    count, digits, duration, interval, known, optional, percent, plural, rate, setting, signed,
+    count, digits, duration, interval, known, percent, plural, rate, setting, signed,
 };
 pub use outputs::{DocumentArgs, OutputArgs, Outputs, Report};
 pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};

@@ -107,11 +107,6 @@ pub fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".into(), show)
 }
 
-/// A number that there may be, for a spreadsheet.
-pub fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

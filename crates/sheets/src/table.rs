@@ -12,18 +12,7 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A column: its name, and what is in it for an item.
-type GridColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
-
 impl Grid {
-    /// A row for each item, with these columns.
-    pub fn of<T>(items: impl IntoIterator<Item = T>, columns: &[GridColumn<'_, T>]) -> Self {
-        let row = |item: T| columns.iter().map(|(_, cell)| cell(&item)).collect();
-        Self {
-            header: columns.iter().map(|(name, _)| (*name).into()).collect(),
-            rows: items.into_iter().map(row).collect(),
-        }
-    }
     /// The rows of both, which have the same columns.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
@@ -300,10 +289,11 @@ impl Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn grid() -> Grid {
         let items = [("a, b", 1), ("c", 200)];
-        Grid::of(items, &[("lock", &|it| it.0.into()), ("ns", &|it| it.1.to_string())])
+        Grid::of_json(items.map(|(lock, ns)| json!({"lock": lock, "ns": ns})), "lock ns")
     }
 
     #[test]

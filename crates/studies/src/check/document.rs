@@ -11,6 +11,7 @@ use lockwright_sheets::{
     Column, Grid, Report, Sheet, percent, plural, rate, signed, to_json, warned, wrapped,
 };
 use serde::Serialize;
+use serde_json::json;
 
 /// `lockwright.machines-check/1`.
 #[derive(Clone, Debug, Serialize)]
@@ -163,19 +164,22 @@ impl Report for CheckDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        Grid::of(
-            self.cells.iter().flat_map(|cell| cell.locks.iter().map(move |entry| (cell, entry))),
-            &[
-                ("threads", &|(it, _)| it.cell.threads.to_string()),
-                ("cs_load", &|(it, _)| it.cell.cs_load.to_string()),
-                ("think_load", &|(it, _)| it.cell.think_load.to_string()),
-                ("lock", &|(_, entry)| entry.lock.into()),
-                ("native_ops_per_s", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.median)),
-                ("native_min", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.min)),
-                ("native_max", &|(_, entry)| format!("{:.0}", entry.native_ops_per_s.max)),
-                ("simulated_ops_per_s", &|(_, entry)| format!("{:.0}", entry.simulated_ops_per_s)),
-                ("error_percent", &|(_, entry)| format!("{:.1}", entry.error_percent)),
-            ],
-        )
+        let rows = self.cells.iter().flat_map(|it| {
+            it.locks.iter().map(|entry| {
+                let (cell, native) = (it.cell, &entry.native_ops_per_s);
+                json!({
+                    "cell": cell,
+                    "lock": entry.lock,
+                    "native_ops_per_s": format!("{:.0}", native.median),
+                    "native_min": format!("{:.0}", native.min),
+                    "native_max": format!("{:.0}", native.max),
+                    "simulated_ops_per_s": format!("{:.0}", entry.simulated_ops_per_s),
+                    "error_percent": format!("{:.1}", entry.error_percent),
+                })
+            })
+        });
+        let columns = "threads=cell/threads cs_load=cell/cs_load think_load=cell/think_load lock native_ops_per_s \
+                       native_min native_max simulated_ops_per_s error_percent";
+        Grid::of_json(rows, columns)
     }
 }

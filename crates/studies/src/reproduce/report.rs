@@ -5,10 +5,9 @@ use super::document::{ReproduceDocument, ReproduceEffort, TableDocument};
 use super::mail;
 use super::text::{self, NUMBERS};
 use crate::tables::{Key, Quantity, SimulatedTable, TableColumn, TableRow};
-use lockwright_sheets::{
-    Chart, ChartShape, Grid, Point, Report, Series, name_in_documents, optional, to_json,
-};
+use lockwright_sheets::{Chart, ChartShape, Grid, Point, Report, Series, to_json};
 use serde::Serialize;
+use serde_json::json;
 
 impl ReproduceDocument {
     /// How well each table is met; empty if there is only one.
@@ -136,26 +135,16 @@ fn unit(table: &SimulatedTable) -> &'static str {
 }
 
 fn cells_of<'a>(tables: impl IntoIterator<Item = &'a TableDocument>) -> Grid {
-    let cells = tables.into_iter().flat_map(|table| {
-        table.cells().map(move |(row, name, cell)| (table.table, row, name, cell))
+    let rows = tables.into_iter().flat_map(|table| {
+        table.cells().map(move |(row, name, cell)| {
+            let published_is = cell.published.map(|_| cell.published_is);
+            let (table, row) = (table.table, row.label());
+            json!({"table": table, "row": row, "column": name, "it": cell, "published_is": published_is})
+        })
     });
-    Grid::of(
-        cells,
-        &[
-            ("table", &|(table, _, _, _)| (*table).into()),
-            ("row", &|(_, row, _, _)| row.label()),
-            ("column", &|(_, _, name, _)| (*name).into()),
-            ("simulated", &|(_, _, _, cell)| cell.simulated.to_string()),
-            ("interval_low", &|(_, _, _, cell)| cell.interval[0].to_string()),
-            ("interval_high", &|(_, _, _, cell)| cell.interval[1].to_string()),
-            ("published", &|(_, _, _, cell)| optional(cell.published)),
-            ("error_percent", &|(_, _, _, cell)| optional(cell.error_percent)),
-            ("role", &|(_, _, _, cell)| name_in_documents(&cell.role)),
-            ("published_is", &|(_, _, _, cell)| {
-                cell.published.map_or("".into(), |_| name_in_documents(&cell.published_is))
-            }),
-        ],
-    )
+    let columns = "table row column simulated=it/simulated interval_low=it/interval/0 interval_high=it/interval/1 \
+                   published=it/published error_percent=it/error_percent role=it/role published_is";
+    Grid::of_json(rows, columns)
 }
 
 impl Report for ReproduceDocument {

@@ -3,7 +3,7 @@
 use lockwright_sheets::{Column, Grid, Report, Sheet, digits, percent, signed, to_json, wrapped};
 use lockwright_sim::machine::Fit;
 use lockwright_studies::calibrate::{Calibrated, FitPlan, FittedCell};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What came out, in each format.
@@ -26,17 +26,6 @@ impl Report for CalibrateReport<'_> {
                 "residual_percent": fit.residual_rms_percent,
             })
         };
-        let row = |row: &FittedCell| {
-            json!({
-                "table": row.table,
-                "row": row.of.label(),
-                "threads": row.of.threads,
-                "column": row.column,
-                "simulated": row.simulated,
-                "published": row.published,
-                "error_percent": row.error_percent(),
-            })
-        };
         // The least and the greatest value that fits about as well.
         let spread = spread.iter().map(|(name, low, high)| (name, [low, high]));
         to_json(&json!({
@@ -46,23 +35,27 @@ impl Report for CalibrateReport<'_> {
             "hash": calibration.hash,
             "evaluations": evaluations,
             "columns": calibration.fits.iter().map(column).collect::<Vec<_>>(),
-            "rows": rows.iter().map(row).collect::<Vec<_>>(),
+            "rows": rows.iter().map(json_of).collect::<Vec<_>>(),
             "spread": spread.collect::<BTreeMap<_, _>>(),
         }))
     }
     fn grid(&self) -> Grid {
-        Grid::of(
-            &self.fitted.rows,
-            &[
-                ("table", &|row| row.table.into()),
-                ("row", &|row| row.of.label()),
-                ("column", &|row| row.column.into()),
-                ("simulated", &|row| row.simulated.to_string()),
-                ("published", &|row| row.published.to_string()),
-                ("error_percent", &|row| row.error_percent().to_string()),
-            ],
-        )
+        let columns = "table row column simulated published error_percent";
+        Grid::of_json(self.fitted.rows.iter().map(json_of), columns)
     }
+}
+
+/// A cell as documents have it.
+fn json_of(cell: &FittedCell) -> Value {
+    json!({
+        "table": cell.table,
+        "row": cell.of.label(),
+        "threads": cell.of.threads,
+        "column": cell.column,
+        "simulated": cell.simulated,
+        "published": cell.published,
+        "error_percent": cell.error_percent(),
+    })
 }
 
 fn text(plan: &FitPlan, fitted: &Calibrated) -> String {

@@ -8,9 +8,7 @@ use super::args::ExploreArgs;
 use crate::options::SeedArgs;
 use lockwright_core::events::Event;
 use lockwright_measure::client::{LockAndClient, Target};
-use lockwright_sheets::{
-    Grid, Report, count, hanging, optional, plural, quoted, to_json, width, wrapped,
-};
+use lockwright_sheets::{Grid, Report, count, hanging, plural, quoted, to_json, width, wrapped};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};
@@ -354,22 +352,14 @@ impl Report for ExploreDocument {
         to_json(self)
     }
     fn grid(&self) -> Grid {
-        Grid::of(
-            &self.results,
-            &[
-                ("kind", &|_| "simulated".into()),
-                ("machine", &|_| self.on["machine"].as_str().unwrap_or_default().into()),
-                ("lock", &|result| result.lock.into()),
-                ("client", &|result| result.client.into()),
-                ("threads", &|result| result.threads.to_string()),
-                ("policy", &|result| result.policy.clone()),
-                ("schedules", &|result| result.schedules.to_string()),
-                ("steps", &|result| result.steps.to_string()),
-                ("distinct", &|result| result.distinct.to_string()),
-                ("verdict", &|result| result.verdict.into()),
-                ("failure", &|result| optional(result.failure.as_ref().map(|it| it.kind))),
-                ("replay", &|result| optional(result.failure.as_ref().map(|it| &it.replay))),
-            ],
-        )
+        let row = |result: &ExploreResult| {
+            let mut row = json!(result);
+            row["kind"] = "simulated".into();
+            row["machine"] = self.on["machine"].clone();
+            row
+        };
+        let columns = "kind machine lock client threads policy schedules steps distinct verdict \
+                       failure=failure/kind replay=failure/replay";
+        Grid::of_json(self.results.iter().map(row), columns)
     }
 }
