@@ -28,10 +28,11 @@ fn texts(attributes: &[Attribute], name: &str) -> String {
     own.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// True if it is written. What is also read is a record, whose keys change with the code.
+/// True if it is written with keys. What is also read is a record, whose keys change with the code.
 fn is_written(attributes: &[Attribute]) -> bool {
     let derived = texts(attributes, "derive");
-    derived.contains("Serialize") && !derived.contains("Deserialize")
+    let has_keys = !texts(attributes, "serde").contains("transparent");
+    derived.contains("Serialize") && !derived.contains("Deserialize") && has_keys
 }
 
 impl Visit<'_> for Keys {
@@ -104,6 +105,7 @@ mod tests {
             "#[derive(Serialize)] struct A { #[serde(flatten)] fox: B, hen: u8 }",
             "#[derive(Serialize)] struct A { #[serde(rename = \"hen\")] fox: u8 }",
             "#[derive(Serialize, Deserialize)] struct A { fox: u8 }",
+            "#[derive(Serialize)] #[serde(transparent)] struct A { fox: u8 }",
             "#[derive(Clone)] struct A { fox: u8 }",
         ] {
             assert_eq!(said(text), [""; 0], "{text}");
