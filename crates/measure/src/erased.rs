@@ -306,14 +306,20 @@ pub trait CapableVisitor {
     fn visit<L: CondvarLock + TimedLock>(self) -> Self::Output;
 }
 
-/// Calls `visitor` with the first of these forms that `$fits` the lock `$L`.
+/// Size and alignment of a type.
+const fn form<T>() -> (usize, usize) {
+    (size_of::<T>(), align_of::<T>())
+}
+
+/// Calls `visitor` with the first of these forms that `$fits` the lock `$L`. What is decided in a `const` is compiled
+/// alone: else each lock would have all forms, and its own.
 macro_rules! first_form {
-    ($L:ty, $visitor:ident, $fits:expr, [$($storage:ty),+]) => {
-        $(if $fits((size_of::<$storage>(), align_of::<$storage>())) {
-            return match <$L>::READERS_SHARE {
-                true => $visitor.visit::<Erased<$storage, true>>(),
-                false => $visitor.visit::<Erased<$storage, false>>(),
-            };
+    ($L:ty, $visitor:ident, $fits:ident, [$($storage:ty),+]) => {
+        $(if const { $fits(form::<$storage>(), form::<$L>()) } {
+            if const { <$L>::READERS_SHARE } {
+                return $visitor.visit::<Erased<$storage, true>>();
+            }
+            return $visitor.visit::<Erased<$storage, false>>();
         })+
     };
 }
@@ -321,7 +327,9 @@ macro_rules! first_form {
 /// Calls `visitor` with the erased form of `L`, which has its size and its alignment. A lock of a size that is not
 /// listed here has a form of its own.
 pub fn erase<L: RawLock, V: CapableVisitor>(visitor: V) -> V::Output {
-    let is_same = |form| form == (size_of::<L>(), align_of::<L>());
+    const fn is_same(a: (usize, usize), b: (usize, usize)) -> bool {
+        a.0 == b.0 && a.1 == b.1
+    }
     first_form!(L, visitor, is_same, [[u8; 0], u32, [u32; 2], [u64; 2], [u64; 4], [u64; 6], L]);
     unreachable!("the last form is that of the lock")
 }
@@ -337,9 +345,11 @@ struct Large {
 /// # Panics
 /// If there is none: make `Large` larger.
 pub fn erase_in_larger<L: RawLock, V: CapableVisitor>(visitor: V) -> V::Output {
-    let (size, align) = (size_of::<L>(), align_of::<L>());
-    let is_enough = |form: (usize, usize)| form.0 >= size && form.1 >= align;
+    const fn is_enough(a: (usize, usize), lock: (usize, usize)) -> bool {
+        a.0 >= lock.0 && a.1 >= lock.1
+    }
     first_form!(L, visitor, is_enough, [u32, [u64; 2], [u64; 6], Large]);
+    let (size, align) = form::<L>();
     panic!("no erased form is large enough for {size} bytes with alignment {align}")
 }
 
