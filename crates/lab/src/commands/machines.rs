@@ -2,7 +2,7 @@
 
 use crate::commands::lists;
 use crate::machines::{self, NATIVE};
-use crate::options::{SeedArgs, between, count, name};
+use crate::options::{KeptArgs, SeedArgs, between, count, name};
 use crate::thread_counts::ThreadCounts;
 use clap::{Args, Subcommand};
 use lockwright_measure::error::Error;
@@ -93,10 +93,9 @@ pub struct CheckArgs {
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,
-    /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
-    /// command goes on
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub kept: KeptArgs,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,
@@ -165,7 +164,7 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
         args.random.seed,
         &simulated,
     )?;
-    let folder = args.out.as_ref().map(|path| Folder::open(path, Part::default())).transpose()?;
+    let folder = args.kept.open(Part::default(), args.progress)?;
     let ended = check::run(&plan, &native, &simulated, folder.as_ref(), &outputs, args.progress);
     folder.map_or(Ok(()), Folder::finish).and(ended)
 }

@@ -6,7 +6,7 @@ mod values;
 mod workload;
 
 pub use machine::{MachineArgs, SIMULATED, SeedArgs, machines_of};
-pub use shard::{FolderArgs, ShardArgs};
+pub use shard::{FolderArgs, KeptArgs, ShardArgs};
 pub use values::{
     between, count, long_hold, name, nested, number_of_machine, read_percent_renamed, seconds,
     seconds_or_off, whole,

@@ -43,22 +43,16 @@ impl ShardArgs {
     }
 }
 
-/// Where a command keeps the record of each run, and which part of the work this process does.
+/// Where a command keeps the record of each run.
 #[derive(Clone, Debug, Args)]
-pub struct FolderArgs {
-    /// Which part of the work this process does.
-    #[command(flatten)]
-    pub shard: ShardArgs,
+pub struct KeptArgs {
     /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
-    /// command goes on, and without --shard it puts the parts together
+    /// command goes on; if parts of the work are there, without --shard it puts them together
     #[arg(long, value_name = "DIR", help_heading = LONG_RUNS)]
     pub out: Option<PathBuf>,
-    /// End the text with a line to quote: the version, the machine, the seed, and how far the fit is off
-    #[arg(long, help_heading = LONG_RUNS)]
-    pub quote: bool,
 }
 
-impl FolderArgs {
+impl KeptArgs {
     /// The folder, if there is one, for a part of the work.
     pub fn open(&self, part: Part, progress: Progress) -> Result<Option<Folder>, Error> {
         let Some(path) = &self.out else { return Ok(None) };
@@ -68,6 +62,23 @@ impl FolderArgs {
         }
         Ok(Some(folder))
     }
+}
+
+/// Where a command keeps the record of each run, and which part of the work this process does.
+#[derive(Clone, Debug, Args)]
+pub struct FolderArgs {
+    /// Which part of the work this process does.
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub kept: KeptArgs,
+    /// End the text with a line to quote: the version, the machine, the seed, and how far the fit is off
+    #[arg(long, help_heading = LONG_RUNS)]
+    pub quote: bool,
+}
+
+impl FolderArgs {
     /// The line to quote of what `machine` ran; nothing if nobody asked for it.
     pub fn quoted(&self, machine: &dyn LabMachine, workload: Workload, seed: u64) -> String {
         if !self.quote {
@@ -77,7 +88,8 @@ impl FolderArgs {
     }
     /// What is said after Ctrl-C.
     pub fn interrupted(&self) -> String {
-        let goes_on = if self.out.is_some() { "; the same command goes on from there" } else { "" };
+        let goes_on =
+            if self.kept.out.is_some() { "; the same command goes on from there" } else { "" };
         format!("interrupted: the results cover what was measured until then{goes_on}")
     }
 }

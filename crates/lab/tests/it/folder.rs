@@ -1,9 +1,8 @@
 //! A folder of records: a command that was killed goes on, and the parts of several processes are put together.
 
-use super::{ONE_AT_A_TIME, lockwright_in, stderr};
+use super::{ONE_AT_A_TIME, lockwright_in, started, stderr};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -33,13 +32,7 @@ fn results(folder: &Path) -> usize {
 /// Kills `line` after its first results.
 fn kill(directory: &Path, line: &str) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lockwright"))
-        .args(line.split_whitespace())
-        .current_dir(directory)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = started(directory, line);
     while results(&directory.join("kept")) < 2 && child.try_wait().is_ok_and(|end| end.is_none()) {
         std::thread::sleep(Duration::from_millis(1));
     }

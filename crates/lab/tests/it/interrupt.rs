@@ -1,6 +1,6 @@
 //! Ctrl-C keeps what was measured.
 
-use super::{ONE_AT_A_TIME, files_in};
+use super::{ONE_AT_A_TIME, files_in, started};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,13 +11,7 @@ use std::time::{Duration, Instant};
 /// Presses Ctrl-C half a second after the start of `line`, and waits for its end.
 fn interrupted(directory: &Path, line: &str) -> ExitStatus {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lockwright"))
-        .args(line.split_whitespace())
-        .current_dir(directory)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = started(directory, line);
     std::thread::sleep(Duration::from_millis(500));
     press_ctrl_c(&child);
     ends_soon(&mut child)

@@ -31,7 +31,7 @@ mod wrong_lines;
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Two measurements at the same time would disturb each other.
@@ -49,6 +49,17 @@ fn lockwright_in(directory: &Path, line: &str) -> Output {
         .args(line.split_whitespace())
         .current_dir(directory)
         .output()
+        .expect("the binary starts")
+}
+
+/// Starts `lockwright` in a directory, and hears nothing of it.
+fn started(directory: &Path, line: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_lockwright"))
+        .args(line.split_whitespace())
+        .current_dir(directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
         .expect("the binary starts")
 }
 

@@ -22,7 +22,6 @@ const RECORD: &str = ",\"record\":{";
 /// A folder of results, and the files of one part of it. While it is open, no other process has that part.
 #[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
     /// The results that were there when it was opened, by key: the line, if it has a whole record.
     there: HashMap<String, Option<String>>,
     files: Mutex<Files>,
@@ -129,13 +128,9 @@ impl Folder {
                 }
             }
         }
-        Ok(Self { path: path.into(), there, files: Mutex::new(files) })
+        Ok(Self { there, files: Mutex::new(files) })
     }
 
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
     /// The file with the results of this part.
     pub fn own_results(&self) -> PathBuf {
         self.files().results.path.clone()

@@ -27,36 +27,22 @@ impl<'a> KeptMachine<'a> {
         Self { machine, about: About::new(name, &identity), folder }
     }
 
-    /// The record of a trial that is in the folder, or else what `run` returns, which is put there.
-    fn of(
-        &self,
-        trial: &Trial,
-        run: impl FnOnce() -> Result<TrialRecord, TrialError>,
-    ) -> Result<TrialRecord, TrialError> {
-        let Some(folder) = self.folder else { return run() };
-        let given = all_given(trial.workload);
-        let described = Described::of(&self.about, &given, trial);
+    /// What a line says of a trial, and its key.
+    fn keyed(&self, trial: &Trial) -> (Described<'_>, String) {
+        let described = Described::of(&self.about, &all_given(trial.workload), trial);
         let key = described.key(&self.about, trial);
-        if let Some(record) = folder.record(&key) {
-            return Ok(record);
-        }
-        if folder.has_failed() {
-            return Err(TrialError::Interrupted);
-        }
-        let started = Instant::now();
-        let result = run();
-        if result.is_ok() {
-            let seconds = started.elapsed().as_secs_f64();
-            folder.keep(&line_of(described, &key, &result, true), &key, seconds);
-        }
-        result
+        (described, key)
     }
-
-    /// True if the record of a trial is in the folder.
-    fn has(&self, trial: &Trial) -> bool {
-        let given = all_given(trial.workload);
-        let key = Described::of(&self.about, &given, trial).key(&self.about, trial);
-        self.folder.is_some_and(|folder| folder.record(&key).is_some())
+    /// The record of a trial that is in the folder.
+    fn known(&self, trial: &Trial) -> Option<TrialRecord> {
+        self.folder?.record(&self.keyed(trial).1)
+    }
+    /// Puts what came of a trial into the folder, unless it failed.
+    fn keep(&self, trial: &Trial, result: &Result<TrialRecord, TrialError>, seconds: f64) {
+        if let (Some(folder), Ok(_)) = (self.folder, result) {
+            let (described, key) = self.keyed(trial);
+            folder.keep(&line_of(described, &key, result, true), &key, seconds);
+        }
     }
 }
 
@@ -92,7 +78,13 @@ impl LabMachine for KeptMachine<'_> {
         self.machine.trials_at_once()
     }
     fn run_trial(&self, trial: &Trial) -> Result<TrialRecord, TrialError> {
-        self.of(trial, || self.machine.run_trial(trial))
+        if let Some(record) = self.known(trial) {
+            return Ok(record);
+        }
+        let started = Instant::now();
+        let result = self.machine.run_trial(trial);
+        self.keep(trial, &result, started.elapsed().as_secs_f64());
+        result
     }
     fn run_batch(&self, trials: &[Trial], done: &Done<'_>) -> Vec<Result<TrialRecord, TrialError>> {
         if self.is_simulated() {
@@ -100,9 +92,17 @@ impl LabMachine for KeptMachine<'_> {
             return run_all(&trials, self.trials_at_once(), done);
         }
         // On this computer, trials of a batch may take turns.
-        let missing: Vec<Trial> = trials.iter().filter(|it| !self.has(it)).copied().collect();
-        let mut ran = self.machine.run_batch(&missing, done).into_iter();
+        let known: Vec<_> = trials.iter().map(|trial| self.known(trial)).collect();
+        let lacking = trials.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let missing: Vec<Trial> = lacking.map(|(trial, _)| *trial).collect();
+        let there = trials.len() - missing.len();
+        (1..=there).for_each(done);
+        let started = Instant::now();
+        let ran = self.machine.run_batch(&missing, &|count| done(there + count));
+        let seconds = started.elapsed().as_secs_f64() / missing.len().max(1) as f64;
+        missing.iter().zip(&ran).for_each(|(trial, result)| self.keep(trial, result, seconds));
+        let mut ran = ran.into_iter();
         let mut next = || ran.next().unwrap_or(Err(TrialError::Interrupted));
-        trials.iter().map(|trial| self.of(trial, &mut next)).collect()
+        known.into_iter().map(|known| known.map_or_else(&mut next, Ok)).collect()
     }
 }

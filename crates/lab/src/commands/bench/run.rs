@@ -46,7 +46,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitCode, Error> {
     let all = machines.map(planned).collect::<Result<Vec<_>, Error>>()?;
     let outputs = args.output.open()?;
     let part = all.first().map_or(Part::default(), |first| first.schedule.part);
-    let folder = args.folder.open(part, args.output.progress)?;
+    let folder = args.folder.kept.open(part, args.output.progress)?;
     let mut ended = Ok(ExitCode::SUCCESS);
     for (at, planned) in all.iter().enumerate() {
         let is_last = at + 1 == all.len();

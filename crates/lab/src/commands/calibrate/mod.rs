@@ -2,7 +2,7 @@
 
 mod report;
 
-use crate::options::name;
+use crate::options::{KeptArgs, name};
 use clap::Args;
 use lockwright_measure::error::Error;
 use lockwright_parts::Part;
@@ -31,10 +31,9 @@ pub struct CalibrateArgs {
     /// Overwrite the file of --toml if it exists
     #[arg(long, requires = "toml")]
     pub force: bool,
-    /// Keep the record of each run in this folder, and do not run what is there: after Ctrl-C or a kill the same
-    /// command goes on
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    /// Where records are kept.
+    #[command(flatten)]
+    pub kept: KeptArgs,
     /// Where results go.
     #[command(flatten)]
     pub documents: DocumentArgs,
@@ -67,7 +66,7 @@ pub fn run(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let target = target(args)?;
     let outputs = Outputs::open(&args.documents, None)?;
 
-    let folder = args.out.as_ref().map(|path| Folder::open(path, Part::default())).transpose()?;
+    let folder = args.kept.open(Part::default(), args.progress)?;
     let mut tell = |FitStep { what, of: (done, total), residual_percent }: FitStep| {
         let residual = percent(residual_percent);
         if done == 1 {

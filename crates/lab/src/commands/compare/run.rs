@@ -36,7 +36,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     };
     let all = on.into_iter().map(planned).collect::<Result<Vec<_>, Error>>()?;
     let outputs = Outputs::open(&args.documents, None)?;
-    let folder = args.folder.open(all.first().map_or(Part::default(), |it| it.1), progress)?;
+    let folder = args.folder.kept.open(all.first().map_or(Part::default(), |it| it.1), progress)?;
     let mut ended = Ok(ExitCode::SUCCESS);
     for (at, (on, _, machine, plan)) in all.iter().enumerate() {
         let machine = &KeptMachine::new(on, machine.as_ref(), folder.as_ref());

@@ -25,7 +25,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
         return Err(Error::usage(why));
     }
     let outputs = args.output.open()?;
-    let folder = args.folder.open(part, progress)?;
+    let folder = args.folder.kept.open(part, progress)?;
     let effort = if args.quick { ReproduceEffort::Quick } else { ReproduceEffort::Full };
     progress.answer_interrupts();
     let mut document = ReproduceDocument::new(effort, args.random.seed, args.all);

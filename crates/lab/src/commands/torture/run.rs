@@ -55,7 +55,7 @@ pub fn run(args: &TortureArgs) -> Result<ExitCode, Error> {
     let all = machines.map(|of| planned(args, of)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.output.open()?;
     let part = all.first().map_or(Part::default(), |first| first.part);
-    let folder = args.folder.open(part, progress)?;
+    let folder = args.folder.kept.open(part, progress)?;
     progress.expect(all.iter().flat_map(|it| &it.stages).map(Vec::len).sum());
     let (mut failed, mut interrupted, last) = (false, false, all.len() - 1);
     for (at, Planned { args: of, machine, stages, stress, workload, mut document, .. }) in
