@@ -199,6 +199,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_that_a_copied_crate_includes_is_copied() {
+        let all = files::read_all(&crate::root());
+        let mut included = 0;
+        for source in all.iter().filter(|it| it.path.starts_with("crates/")) {
+            // Tests are not built in the copy.
+            if !source.path.contains("/src/") || source.path.contains("tests") {
+                continue;
+            }
+            let text = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+            for name in text.split("include_str!(\"").skip(1).filter_map(|it| it.split('"').next())
+            {
+                let folder = crate::root().join(&source.path);
+                let file = folder.parent().expect("a file has a folder").join(name);
+                let file = file.canonicalize().expect("what is included is there");
+                let is_read = all.iter().any(|it| {
+                    let is_copied = COPIED.iter().any(|folder| it.path.starts_with(folder));
+                    is_copied && file.ends_with(&it.path)
+                });
+                assert!(is_read, "{} includes {name}, which is not copied", source.path);
+                included += 1;
+            }
+        }
+        assert!(included > 20, "only {included} are found");
+    }
+
+    #[test]
     fn the_environment_chooses_one_mutant_of_a_compiled_program() {
         let folder = std::env::temp_dir().join(format!("weaken-{}", std::process::id()));
         let (program, binary) = (folder.join("main.rs"), folder.join("main"));

@@ -117,19 +117,25 @@ fn is_asked_in(checker: Checker, bug: &Bug, lock: &str) -> bool {
     }
 }
 
-/// What decides whether a bug is found: its locks and its checkers.
-fn item(bug: &'static Bug) -> Item<'static> {
+/// Where the checkers of a bug are.
+fn checkers_of(bug: &'static Bug) -> impl Iterator<Item = String> {
     let always = ["clients/src/", "conformance/", "../xtask/src/mutants/"];
     let of_checkers = bug.seen.by.iter().flat_map(|checker| match checker {
         Checker::Loom | Checker::Miri => &["model/src/"][..],
-        Checker::Explore | Checker::Fairness | Checker::Explored => &["sim/", "cells/src/"],
+        Checker::Explore => &["sim/", "measure/src/client.rs", "lab/src/commands/explore/"],
+        Checker::Fairness | Checker::Explored => &["sim/"],
         Checker::Native => &["catalog/tests/"],
     });
     let of_tests = bug.tests.iter().map(|test| test.package.trim_start_matches("lockwright-"));
+    let files = always.into_iter().chain(of_checkers.copied()).chain(of_tests);
+    files.map(|it| format!("crates/{it}").replace("crates/../", ""))
+}
+
+/// What decides whether a bug is found: its locks and its checkers.
+fn item(bug: &'static Bug) -> Item<'static> {
     let of_edits =
         bug.edits.iter().flat_map(|edit| SOURCES.map(|folder| format!("{folder}{}", edit.file)));
-    let files = always.iter().chain(of_checkers).copied().chain(of_tests);
-    let files = files.map(|it| format!("crates/{it}").replace("crates/../", "")).chain(of_edits);
+    let files = checkers_of(bug).chain(of_edits);
     // A test of a package runs more than the locks of the bug.
     let locks = bug.tests.is_empty().then(|| bug.locks.to_vec());
     let (name, text) = (format!("bug {}", bug.row), format!("{bug:?}"));
@@ -164,6 +170,15 @@ mod tests {
             let checks = mutant(bug, false).groups.concat();
             let is_asked = |lock: &&str| checks.iter().any(|check| check.lock == *lock);
             assert!(bug.locks.iter().all(is_asked), "{bug:?}");
+        }
+    }
+
+    #[test]
+    fn what_decides_whether_a_bug_is_found_is_there() {
+        let all = files::read_all(&crate::root());
+        for begin in Bug::all().flat_map(checkers_of) {
+            let is_there = all.iter().any(|source| source.path.starts_with(&begin));
+            assert!(is_there, "no file is at {begin}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Directories that are not part of the product.
 const NOT_OURS: &[&str] = &["target", ".git", "plots"];
 /// What is read as text.
-const TEXT: &[&str] = &["rs", "md", "toml", "sh", "csv", "yml", "c", "h", "map", "pml"];
+const TEXT: &[&str] = &["rs", "md", "toml", "sh", "csv", "yml", "c", "h", "map", "pml", "txt"];
 
 /// All text files below `root`, in order of their paths.
 pub fn read_all(root: &Path) -> Vec<Source> {
