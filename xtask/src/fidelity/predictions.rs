@@ -61,6 +61,26 @@ fn rows(table: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn what_is_frozen_is_as_it_was_frozen() {
+        let folder = crate::root().join(FOLDER);
+        let entries = disk::entries(&folder).expect("a folder");
+        let frozen: Vec<_> = entries.iter().filter(|it| it.is_dir()).collect();
+        assert!(!frozen.is_empty(), "no folder is frozen");
+        for folder in frozen {
+            let mut now = String::new();
+            for file in disk::files_with("csv", folder).expect("a folder") {
+                let name = file.file_name().expect("a file has a name").display();
+                let digest = Sha256::digest(disk::read(&file).expect("a text"));
+                let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                now += &format!("{digest}  {name}\n");
+            }
+            let sums = disk::read(&folder.join("SHA256SUMS")).expect("its digests");
+            assert_eq!(now, sums, "{} was written after it was frozen", folder.display());
+        }
+    }
 
     #[test]
     fn a_file_names_the_commit_until_its_numbers_change() {
