@@ -4,14 +4,19 @@ use crate::native::role::StarveRole;
 use crate::stats::Histogram;
 use lockwright_catalog::capabilities::{CondvarLock, LockCondvar, TimedLock};
 use lockwright_catalog::registry::Platform;
+use lockwright_core::events::Event;
+use lockwright_core::platform::Clock as _;
 use lockwright_core::raw::{Order, RawLock};
+use lockwright_sim::{Sim, thread};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 thread_local! {
     /// Waits of this thread; in a simulation, of all simulated threads that it runs.
     static WAITED: RefCell<Waited> = RefCell::default();
+    /// Simulated, within the window: the last release.
+    static RELEASED: Cell<Option<Release>> = const { Cell::new(None) };
 }
 
 /// Waiting times by what a thread waits for.
@@ -25,6 +30,38 @@ pub struct Waited {
     pub upgraders: Histogram,
     /// Those of threads that were notified on a condition variable: from then until they own the lock.
     pub notified: Histogram,
+    /// Simulated: what passes between a release and the next acquisition of a thread that waited.
+    #[serde(skip)]
+    pub transfers: Transfers,
+}
+
+/// What passes between a release and the next acquisition of a thread that waited.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Transfers {
+    /// Nanoseconds.
+    pub ns: Histogram,
+    /// Waiters that NUMA-aware succession looked at meanwhile.
+    pub looks: Histogram,
+    /// The longest wait that a transfer ended, in nanoseconds.
+    pub longest_wait_ns: u64,
+}
+
+impl Transfers {
+    /// Adds others.
+    pub fn merge(&mut self, other: &Self) {
+        self.ns.merge(&other.ns);
+        self.looks.merge(&other.looks);
+        self.longest_wait_ns = self.longest_wait_ns.max(other.longest_wait_ns);
+    }
+}
+
+/// The last release of a lock.
+#[derive(Clone, Copy)]
+struct Release {
+    /// The lock, by its address.
+    lock: usize,
+    at_ns: u64,
+    looks: u64,
 }
 
 impl Waited {
@@ -34,6 +71,7 @@ impl Waited {
         self.readers.merge(&other.readers);
         self.upgraders.merge(&other.upgraders);
         self.notified.merge(&other.notified);
+        self.transfers.merge(&other.transfers);
     }
     /// Those of the thread that waits again and again in a role.
     pub fn of(&mut self, role: StarveRole) -> &mut Histogram {
@@ -49,6 +87,10 @@ impl Waited {
         let mut all = self.writers.clone();
         [&self.readers, &self.upgraders, &self.notified].iter().for_each(|it| all.merge(it));
         all
+    }
+    /// The transfers, if there were any.
+    pub fn if_transferred(&self) -> Option<Transfers> {
+        (self.transfers.ns.count() > 0).then(|| self.transfers.clone())
     }
     /// The same, if a thread did anything but own.
     pub fn if_roles(self) -> Option<Self> {
@@ -74,6 +116,31 @@ fn timed<P: Platform>(wait: impl FnOnce()) -> u64 {
     P::now_ns().saturating_sub(start_ns)
 }
 
+/// Writes down that the simulated lock at this address is released.
+fn released(lock: usize) {
+    let looks = thread::count_of(Event::cna_scanned);
+    RELEASED.set(looks.map(|looks| Release { lock, at_ns: Sim::now_ns(), looks }));
+}
+
+/// The address of a lock.
+fn address<L>(lock: &L) -> usize {
+    std::ptr::from_ref(lock).addr()
+}
+
+/// Records the transfer of the simulated lock at this address to the caller, which has waited since `since_ns`.
+fn transferred(lock: usize, since_ns: u64) {
+    let looks = thread::count_of(Event::cna_scanned);
+    let (Some(release), Some(looks)) = (RELEASED.take(), looks) else { return };
+    if release.lock == lock && since_ns < release.at_ns {
+        record(|waited| {
+            let (transfers, now_ns) = (&mut waited.transfers, Sim::now_ns());
+            transfers.ns.record(now_ns.saturating_sub(release.at_ns));
+            transfers.looks.record(looks - release.looks);
+            transfers.longest_wait_ns = transfers.longest_wait_ns.max(now_ns - since_ns);
+        });
+    }
+}
+
 /// A lock whose acquisitions are timed by the platform's clock and recorded on the thread.
 pub struct Timed<P, L> {
     inner: L,
@@ -91,8 +158,13 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     }
     #[inline]
     fn lock(&self) {
-        let wait_ns = timed::<P>(|| self.inner.lock());
+        let start_ns = P::now_ns();
+        self.inner.lock();
+        let wait_ns = P::now_ns().saturating_sub(start_ns);
         WAITED.with_borrow_mut(|waited| waited.writers.record(wait_ns));
+        if P::KNOWS_WHO_RUNS {
+            transferred(address(self), start_ns);
+        }
     }
     #[inline]
     fn try_lock(&self) -> bool {
@@ -100,6 +172,9 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     }
     #[inline]
     unsafe fn unlock(&self) {
+        if P::KNOWS_WHO_RUNS {
+            released(address(self));
+        }
         // SAFETY: the caller holds the lock.
         unsafe { self.inner.unlock() }
     }

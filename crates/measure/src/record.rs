@@ -1,6 +1,6 @@
 //! What came of a trial.
 
-use crate::latency::Waited;
+use crate::latency::{Transfers, Waited};
 use crate::starved::Starved;
 use crate::stats::Histogram;
 use crate::stress::Exercised;
@@ -25,7 +25,9 @@ pub struct TrialRecord {
     pub ops_per_s: f64,
     /// Waiting times, unless it was for [`Purpose::Throughput`](crate::trial::Purpose).
     pub waits: Option<Histogram>,
-    /// The same by role, if a thread did anything but own.
+    /// Simulated: transfers to threads that waited, if waits were timed and there were any.
+    pub transfers: Option<Transfers>,
+    /// The same as the waits by role, if a thread did anything but own.
     pub waited: Option<Waited>,
     /// The waits of the thread of `starve` that waits.
     pub starved: Option<Starved>,

@@ -7,16 +7,16 @@ use lockwright_measure::starved::{Starved, StarvedWait};
 use lockwright_measure::stats::{Histogram, median};
 use serde::Serialize;
 
-/// Quantiles of waiting times, in nanoseconds.
+/// Quantiles: of times in nanoseconds, or of counts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Waits {
-    /// Half of the waits were no longer.
+    /// Half of them were not greater.
     pub p50: u64,
-    /// 99 of 100 were no longer.
+    /// 99 of 100 were not greater.
     pub p99: u64,
-    /// 999 of 1000 were no longer.
+    /// 999 of 1000 were not greater.
     pub p999: u64,
-    /// The longest.
+    /// The greatest.
     pub max: u64,
 }
 
@@ -45,6 +45,12 @@ pub struct TrialWaits {
     /// Of threads that were notified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notified_wait_ns: Option<Waits>,
+    /// Simulated: from a release to the next acquisition of a thread that waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer_ns: Option<Waits>,
+    /// Simulated: waiters that NUMA-aware succession looked at meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer_looks: Option<Waits>,
 }
 
 impl TrialWaits {
@@ -52,6 +58,7 @@ impl TrialWaits {
     pub fn of<'a>(runs: impl Iterator<Item = &'a TrialRecord>) -> Self {
         let (mut all, mut by_role) = (None::<Histogram>, Waited::default());
         for run in runs {
+            by_role.transfers.merge(&run.transfers.clone().unwrap_or_default());
             run.waits.iter().for_each(|waits| all.get_or_insert_default().merge(waits));
             run.waited.iter().for_each(|waited| by_role.merge(waited));
         }
@@ -62,6 +69,8 @@ impl TrialWaits {
             writer_wait_ns: of_role(&by_role.writers),
             upgrader_wait_ns: of_role(&by_role.upgraders),
             notified_wait_ns: of_role(&by_role.notified),
+            transfer_ns: of_role(&by_role.transfers.ns),
+            transfer_looks: of_role(&by_role.transfers.looks),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::claims::Claims;
 use crate::switch::Here;
+use lockwright_core::events::Event;
 
 fn here() -> Here {
     Here::expect("simulated time")
@@ -85,6 +86,11 @@ pub fn op_done() {
             engine.threads[engine.current].ops += 1;
         }
     });
+}
+
+/// How often this has happened since the window of the run began; `None` outside of the window.
+pub fn count_of(event: Event) -> Option<u64> {
+    here().with(|engine| engine.is_counting().then(|| engine.counts[event as usize]))
 }
 
 /// Returns true if the window of the run is over: the thread should return.

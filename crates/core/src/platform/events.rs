@@ -59,6 +59,10 @@ lock_events! {
     lock_use_node4,
     /// Waiters without a queue node, because all were in use or the thread has left one in a queue.
     lock_no_node,
+    /// Heads of a queue of spinning waiters that found the lock held or pending at their first look.
+    head_found_busy,
+    /// Heads of a queue of spinning waiters that found it free, so that they had no time to look for a successor.
+    head_found_free,
     /// Waiters of a resilient spinlock that gave up in a time-out or a deadlock: pending, without a node, or in a queue
     /// that dissolves.
     rqspinlock_lock_timeout,

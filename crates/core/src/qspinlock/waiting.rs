@@ -1,6 +1,7 @@
 //! The policy by which a thread waits.
 
 use super::{Word, word};
+use crate::events::Event;
 use crate::platform::{Atomic, LockWordOps};
 use crate::queue::{NodeId, QNode, QueuePlatform};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -102,7 +103,15 @@ unsafe impl<P: QueuePlatform> Waiting<P> for Spin {
         steps: bool,
         step: impl FnMut() -> bool,
     ) -> Word {
-        let is_free = |bits| Word::from_bits(bits).is_free_for_head();
+        let mut is_first = true;
+        let is_free = |bits| {
+            let is_free = Word::from_bits(bits).is_free_for_head();
+            if is_first {
+                is_first = false;
+                P::count(if is_free { Event::head_found_free } else { Event::head_found_busy });
+            }
+            is_free
+        };
         let seen = if steps {
             // ordering: Acquire; Q4.
             word.cond_load_stepping(Acquire, is_free, step)

@@ -8,23 +8,23 @@ use serde_json::Value;
 const DIGESTS: [(&str, u64); 6] = [
     (
         "bench --on x5-4 --lock qspinlock,cna,mcs,mutex --threads 1,4,36 --secs 200us --runs 2",
-        0x1dea_ce4b_701b_d05e,
+        0x88d6_7a0b_b7c4_fda5,
     ),
     (
         "bench --on haswell-2s --vcpus 40 --lock park,hybrid,unfair --secs 10ms",
-        0x68b3_3205_9c05_b155,
+        0x3b0f_90b1_3462_abe8,
     ),
     (
         "bench --on cascade-lake-2s --lock rwlock,rwsem-v5_10 --threads 8 --read-percent 50 --secs 200us",
-        0x69f9_ec07_303e_6d0c,
+        0xf8d2_e7e5_2f34_1c11,
     ),
     (
         "compare --on x5-4 --quick --secs 100us --cell cs1-t2,cs20-t8,r90-cs1-t8,q1/1/1-one,map-w10-t2",
-        0x89f5_0e6b_8386_d5f2,
+        0x2c89_1a8f_bbe7_e437,
     ),
     (
         "torture --on x5-4 --lock mutex,rwlock,qspinlock --faults --secs 500us",
-        0x8de5_4d4c_5971_4dfe,
+        0x82da_75e9_21d8_011b,
     ),
     ("reproduce cna_v10_locktorture_x5_4 --quick", 0xf313_9cca_9fc4_91c8),
 ];

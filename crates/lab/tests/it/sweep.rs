@@ -191,6 +191,20 @@ fn lines_show_all_locks_over_a_column() {
     assert!(of_plain.clone().all(|line| line.ends_with(",1")), "{csv}");
     assert!(read("l.svg").contains("qspinlock, sockets 2") && read("l.html").contains("<svg "));
 
+    // Another number is in all of them.
+    let line =
+        "sweep report l.toml --lines threads --show longest_wait_ns --plot n.svg --csv n.csv";
+    assert!(succeeds(folder.path(), line).contains("longest_wait_ns"));
+    let shown = read("n.csv");
+    assert!(shown.lines().next().is_some_and(|line| line.ends_with(",gain,longest_wait_ns")));
+    let waits =
+        shown.lines().skip(1).filter_map(|line| line.rsplit(',').next()?.parse::<f64>().ok());
+    assert_eq!(waits.filter(|&ns| ns > 0.0).count(), csv.lines().count() - 1);
+    assert!(read("n.svg").contains("longest_wait_ns over threads"));
+    let output = lockwright_in(folder.path(), "sweep report l.toml --lines threads --show love");
+    assert!(stderr(&output).contains("no result has a number `love`"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+
     // The lock without the tunable is the same everywhere.
     let tunable = "sweep report l.toml --lines tunables.numa_spinlock_threshold --json -";
     let json: serde_json::Value =

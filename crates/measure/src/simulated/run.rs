@@ -344,7 +344,9 @@ impl SimulatedRun<'_> {
             )));
         }
         let window_ns = wall_ns.unwrap_or(report.window_ps / 1_000);
-        let waited = purpose.times_waits().then(take_waits);
+        let all = take_waits();
+        let transfers = all.if_transferred();
+        let waited = purpose.times_waits().then_some(all);
         let (cpu_s, voluntary_switches, involuntary_switches) =
             usage(report.schedule.as_ref(), window_ns, threads);
         Ok(TrialRecord {
@@ -361,6 +363,7 @@ impl SimulatedRun<'_> {
             window_ns,
             wall_ns,
             waits: waited.as_ref().map(Waited::all),
+            transfers,
             waited: waited.and_then(Waited::if_roles),
             events: EventCounts::from_fn(|event| report.count_of(event)),
             simulated_events: report.events,

@@ -3,6 +3,7 @@
 use lockwright_catalog::registry::{LOCKS, LockClass};
 use lockwright_clients::due::is_due;
 use lockwright_core::events::Event;
+use lockwright_core::tunables::Tunable;
 use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::runner::run_all;
 use lockwright_measure::simulated::SimulatedMachine;
@@ -125,6 +126,31 @@ fn every_workload_counts_operations_and_waits() {
         let timed = run(&machine, &Trial { purpose: Purpose::Latency, ..base });
         assert!(timed.waits.is_some_and(|waits| waits.count() >= ops / 2), "{workload:?}");
     }
+}
+
+/// With each lock, the most waiters that are looked at between a release and the next acquisition.
+#[test]
+fn a_transfer_is_timed_and_its_looks_are_counted() {
+    let machine = x5_4();
+    let looks_max = |lock| {
+        let placement = Some(ThreadPlacement::Spread);
+        // Short thresholds: after each a search goes through the waiters of the other sockets.
+        let tunables =
+            [(Tunable::numa_spinlock_threshold, 6), (Tunable::numa_spinlock_threshold_ns, 20_000)];
+        let tunables = tunables.into_iter().collect();
+        let outcome = run(&machine, &Trial { threads: 36, placement, tunables, ..trial(lock) });
+        let transfers = outcome.transfers.expect("threads waited");
+        let ops: u64 = outcome.per_thread_ops.iter().sum();
+        assert!((ops / 2..=ops + 36).contains(&transfers.ns.count()), "{lock}");
+        assert!(transfers.longest_wait_ns > transfers.ns.quantile(500), "{lock}");
+        transfers.looks.max()
+    };
+    assert_eq!(looks_max("qspinlock"), 0);
+    // The posted search has no bound; the review asked for one, and its answer looks at one neighbour.
+    let looks = looks_max("cna");
+    assert!(looks > 16, "{looks}");
+    assert!((2..=17).contains(&looks_max("cna-v10_limited")));
+    assert_eq!(looks_max("cna-v11"), 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A line of results: what it says of a trial, and of what came of it.
 
 use super::key::{CODE, Sha};
+use lockwright_measure::latency::Transfers;
 use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::trial::{Purpose, Trial};
 use lockwright_measure::workload::{Value, Workload};
@@ -142,6 +143,10 @@ struct Measured<'a> {
     most_ops: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fairness_factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_wait_ns: Option<u64>,
+    #[serde(flatten)]
+    transfers: Option<TransfersTold>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     events: Map<String, serde_json::Value>,
     simulated_events: u64,
@@ -150,6 +155,28 @@ struct Measured<'a> {
     /// All of it, if a command is to go on from here.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<&'a TrialRecord>,
+}
+
+/// What a line says of the transfers to threads that waited.
+#[derive(Clone, Debug, Serialize)]
+struct TransfersTold {
+    transfer_ns_p50: u64,
+    transfer_ns_p999: u64,
+    transfer_ns_max: u64,
+    transfer_looks_p999: u64,
+    transfer_looks_max: u64,
+}
+
+impl From<&Transfers> for TransfersTold {
+    fn from(Transfers { ns, looks, .. }: &Transfers) -> Self {
+        Self {
+            transfer_ns_p50: ns.quantile(500),
+            transfer_ns_p999: ns.quantile(999),
+            transfer_ns_max: ns.max(),
+            transfer_looks_p999: looks.quantile(999),
+            transfer_looks_max: looks.max(),
+        }
+    }
 }
 
 /// The share of the half of the threads that did most: 0.5 is fair.
@@ -180,6 +207,8 @@ pub(crate) fn line_of(
                 least_ops: record.per_thread_ops.iter().min().copied(),
                 most_ops: record.per_thread_ops.iter().max().copied(),
                 fairness_factor: Some(fairness_factor(&record.per_thread_ops)),
+                longest_wait_ns: record.transfers.as_ref().map(|it| it.longest_wait_ns),
+                transfers: record.transfers.as_ref().map(TransfersTold::from),
                 events: happened.map(|(event, count)| (event.into(), count.into())).collect(),
                 simulated_events: record.simulated_events,
                 digest: record.digest.clone(),

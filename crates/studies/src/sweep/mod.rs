@@ -27,7 +27,7 @@ pub use estimate::SweepCost;
 pub use merge::{Merged, merge};
 pub use parquet_table::to_parquet;
 pub use question::Question;
-pub use report::{GainReport, LinesReport, Sensitivity, map, page};
+pub use report::{GainReport, LinesAsked, LinesReport, Sensitivity, map, page};
 pub use run::{Ran, run};
 pub use table::to_csv;
 pub use trial::SweptTrial;

@@ -18,7 +18,8 @@ const COLUMNS: &str = "kind machine workload lock threads start_state runs ops_p
     ratio_to_floor/median wall_s/median queued_share=mode_shares/queued unfair_share=mode_shares/unfair \
     reader_wait_ns/max writer_wait_ns/max parameters upgrader_wait_ns/max notified_wait_ns/max starving/waits \
     longest_wait_ns=starving/longest/wait_ns longest_sections_ns=starving/longest/sections_ns \
-    longest_difference_ns=starving/longest/difference_ns";
+    longest_difference_ns=starving/longest/difference_ns transfer_ns/p50 transfer_ns/p999 transfer_ns/max \
+    transfer_looks/p50 transfer_looks/p999 transfer_looks/max";
 
 impl Report for BenchDocument {
     fn text(&self) -> String {

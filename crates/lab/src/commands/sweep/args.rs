@@ -75,6 +75,9 @@ pub struct ReportArgs {
     /// as threads or tunables.numa_spinlock_threshold, and draw a line for each lock; with --of they are of its gain
     #[arg(long, value_name = "X")]
     pub lines: Option<String>,
+    /// With --lines: print and draw this number of the results, too, such as longest_wait_ns or events.cna_flush
+    #[arg(long, value_name = "NUMBER", requires = "lines")]
+    pub show: Option<String>,
     /// Write the map or the lines here
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,

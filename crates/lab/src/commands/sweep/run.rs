@@ -6,8 +6,8 @@ use lockwright_measure::error::Error;
 use lockwright_sheets::{Destination, Outputs, Report, complain, count, plural, print};
 use lockwright_studies::records::{CODE, Folder};
 use lockwright_studies::sweep::{
-    GainReport, LinesReport, Merged, Question, Ran, SweepCost, Trials, map, merge, page, to_csv,
-    to_parquet,
+    GainReport, LinesAsked, LinesReport, Merged, Question, Ran, SweepCost, Trials, map, merge,
+    page, to_csv, to_parquet,
 };
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -73,7 +73,12 @@ fn report(args: &ReportArgs) -> Result<(), Error> {
     }
     let [of, over] = [&args.of, &args.over].map(|lock| lock.as_deref());
     if let Some(x) = &args.lines {
-        let report = LinesReport::new(&question, &trials, folders, x.trim(), of, over)?;
+        let report = LinesReport::new(
+            &question,
+            &trials,
+            folders,
+            LinesAsked { x: x.trim(), of, over, show: args.show.as_deref() },
+        )?;
         let drawn = report.chart().map(|chart| chart.draw()).transpose()?;
         if drawn.is_none() && args.plot.is_some() {
             return Err(Error::usage(format!(

@@ -25,6 +25,8 @@ pub struct LinesReport {
     /// The lock whose gain is drawn, and the one that all are compared with.
     of: Option<String>,
     over: String,
+    /// A number of the results that is shown, too.
+    show: Option<String>,
     /// Trials without a result: they did not run, or failed.
     missing: u64,
     rows: Vec<LinesRow>,
@@ -51,6 +53,22 @@ struct LinesRow {
     least_of_average: f64,
     /// Times the throughput of the lock that all are compared with; none if that has no result here.
     gain: Option<f64>,
+    /// The number that is shown, too, the mean of the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<f64>,
+}
+
+/// What lines are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct LinesAsked<'a> {
+    /// The column that they are over.
+    pub x: &'a str,
+    /// The lock whose gain is drawn.
+    pub of: Option<&'a str>,
+    /// The lock that all are compared with; the first one of the question if there is none.
+    pub over: Option<&'a str>,
+    /// A number of the results to show and to draw.
+    pub show: Option<&'a str>,
 }
 
 /// Where runs belong: a setting, a number on the axis as its bits, which are in the order of the numbers, and a lock.
@@ -58,20 +76,19 @@ struct LinesRow {
 type Place = (usize, Option<u64>, usize);
 
 impl LinesReport {
-    /// All locks over the column `x`. Runs that differ only in their seed, their start state and their point are put
-    /// together. All are compared with `over`: with the first lock of the question, if it is not named.
+    /// All locks over a column. Runs that differ only in their seed, their start state and their point are put
+    /// together.
     ///
     /// # Errors
-    /// If the results cannot be read, if a lock is not one of the question, if it has no numbers `x`, or if there are
+    /// If the results cannot be read, if a lock is not one of the question, if it has no such numbers, or if there are
     /// no results.
     pub fn new(
         question: &Question,
         trials: &Trials,
         folders: &[PathBuf],
-        x: &str,
-        of: Option<&str>,
-        over: Option<&str>,
+        asked: LinesAsked<'_>,
     ) -> Result<Self, Error> {
+        let LinesAsked { x, of, over, show } = asked;
         check_axis(trials, x)?;
         let results = results(folders)?;
         let shared = shared_tunables(trials);
@@ -93,14 +110,16 @@ impl LinesReport {
         shorten(&mut settings);
         let columns: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
         let columns = columns.into_iter().cloned().collect();
-        let rows = rows(&runs, &settings, &locks, &over);
+        check_shown(&runs, show)?;
+        let rows = rows(&runs, &settings, &locks, (&over, show));
         if rows.is_empty() {
             return Err(Error::usage(format!(
                 "no trial with a number `{x}` has a result: run `lockwright sweep` with this question first"
             )));
         }
         let (schema, asks, x) = ("lockwright.sweep-lines/1", question.asks.clone(), x.into());
-        Ok(Self { schema, asks, simulated: true, x, of, over, missing, rows, columns })
+        let show = show.map(String::from);
+        Ok(Self { schema, asks, simulated: true, x, of, over, show, missing, rows, columns })
     }
 }
 
@@ -121,6 +140,18 @@ fn check_axis(trials: &Trials, x: &str) -> Result<(), Error> {
         false => numbers.into_keys().collect::<Vec<_>>().join(", "),
     };
     Err(Error::usage(format!("`{x}` is not a number of the question: write one of {known}")))
+}
+
+/// Refuses a number that no result has.
+fn check_shown(runs: &BTreeMap<Place, Vec<&Found>>, show: Option<&str>) -> Result<(), Error> {
+    let mut all = runs.values().flatten();
+    match show {
+        Some(name) if !all.any(|found| found.number(name).is_some()) => Err(Error::usage(format!(
+            "no result has a number `{name}`: write one that `lockwright sweep merge` prints, such as \
+             longest_wait_ns or events.cna_flush"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The names of the locks. Of two that differ only in the tunable on the axis, one has its default.
@@ -176,14 +207,14 @@ fn rows(
     runs: &BTreeMap<Place, Vec<&Found>>,
     settings: &[Setting],
     locks: &[String],
-    over: &str,
+    (over, show): (&str, Option<&str>),
 ) -> Vec<LinesRow> {
     let all_of = |setting: usize| -> BTreeSet<u64> {
         runs.keys().filter(|(it, ..)| *it == setting).filter_map(|(_, at, _)| *at).collect()
     };
     let mut rows = BTreeMap::new();
     for (&(setting, at, lock), found) in runs {
-        let row = LinesRow::new(&settings[setting], &locks[lock], found);
+        let row = LinesRow::new(&settings[setting], &locks[lock], found, show);
         for at in at.map_or_else(|| all_of(setting), |at| [at].into()) {
             rows.insert((setting, at, lock), LinesRow { x: f64::from_bits(at), ..row.clone() });
         }
@@ -202,8 +233,8 @@ fn rows(
 
 impl LinesRow {
     /// The row of a lock, without its place.
-    fn new(setting: &Setting, lock: &str, runs: &[&Found]) -> Self {
-        let of = |get: fn(&Found) -> f64| {
+    fn new(setting: &Setting, lock: &str, runs: &[&Found], show: Option<&str>) -> Self {
+        let of = |get: &dyn Fn(&Found) -> f64| {
             Summary::of(&runs.iter().map(|run| get(run)).collect::<Vec<_>>())
         };
         Self {
@@ -211,10 +242,12 @@ impl LinesRow {
             x: 0.0,
             lock: lock.into(),
             runs: runs.len(),
-            ops_per_us: of(|run| run.ops_per_s / 1e6),
-            fairness_factor: of(|run| run.fairness_factor).mean,
-            least_of_average: of(Found::least_of_average).min,
+            ops_per_us: of(&|run| run.ops_per_s / 1e6),
+            fairness_factor: of(&|run| run.fairness_factor).mean,
+            least_of_average: of(&Found::least_of_average).min,
             gain: None,
+            // What did not happen is not in a line.
+            shown: show.map(|name| of(&|run| run.number(name).unwrap_or(0.0)).mean),
         }
     }
 
@@ -253,6 +286,8 @@ impl Report for LinesReport {
             Column::number("gain")
                 .means(format!("throughput over that of {}; 1 is equal", self.over)),
         ];
+        let shown =
+            self.show.as_ref().map(|name| Column::number(name).means("the mean of the runs"));
         let row = |row: &LinesRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
             let setting = in_columns(&row.setting, &self.columns);
@@ -266,11 +301,13 @@ impl Report for LinesReport {
                 digits(row.least_of_average),
                 row.gain.map(digits).unwrap_or_default(),
             ];
-            setting.chain(own).collect()
+            setting.chain(own).chain(row.shown.map(digits)).collect()
         };
         let rows = self.rows.iter().map(row).collect();
         let keys = self.columns.len() + 2;
-        wrapped(&title) + "\n" + &Sheet { columns: setting.chain(own).collect(), keys, rows }.text()
+        wrapped(&title)
+            + "\n"
+            + &Sheet { columns: setting.chain(own).chain(shown).collect(), keys, rows }.text()
     }
 
     fn json(&self) -> String {
@@ -289,16 +326,19 @@ impl Report for LinesReport {
             "least_of_average",
             "gain",
         ];
-        let header = self.columns.iter().cloned().chain(own.map(String::from)).collect();
+        let header =
+            self.columns.iter().cloned().chain(own.map(String::from)).chain(self.show.clone());
         let row = |row: &LinesRow| {
             let Summary { mean, min, max, .. } = row.ops_per_us;
             let setting = in_columns(&row.setting, &self.columns);
             let numbers = [mean, min, max, row.fairness_factor, row.least_of_average];
             let own = [row.x.to_string(), row.lock.clone(), row.runs.to_string()];
             let gain = row.gain.map(|gain| gain.to_string()).unwrap_or_default();
-            setting.chain(own).chain(numbers.map(|it| it.to_string())).chain([gain]).collect()
+            let shown = row.shown.map(|number| number.to_string());
+            let numbers = numbers.map(|it| it.to_string());
+            setting.chain(own).chain(numbers).chain([gain]).chain(shown).collect()
         };
-        Grid { header, rows: self.rows.iter().map(row).collect() }
+        Grid { header: header.collect(), rows: self.rows.iter().map(row).collect() }
     }
 
     /// A line for each lock and setting; if a lock was named, its gain in each setting.
@@ -308,7 +348,11 @@ impl Report for LinesReport {
         let is_drawn =
             |row: &&LinesRow| row.x > 0.0 && self.of.as_ref().is_none_or(|of| *of == row.lock);
         for row in self.rows.iter().filter(is_drawn) {
-            let y = if self.of.is_some() { row.gain } else { Some(row.ops_per_us.mean) };
+            let y = match (row.shown, &self.of) {
+                (Some(shown), _) => Some(shown),
+                (None, Some(_)) => row.gain,
+                (None, None) => Some(row.ops_per_us.mean),
+            };
             let Some(y) = y else { continue };
             let name = match (&self.of, row.setting()) {
                 (_, setting) if setting.is_empty() => row.lock.clone(),
@@ -325,9 +369,10 @@ impl Report for LinesReport {
         if lines.is_empty() {
             return None;
         }
-        let (title, y_label) = match &self.of {
-            None => ("throughput".into(), "operations per microsecond".into()),
-            Some(of) => {
+        let (title, y_label) = match (&self.show, &self.of) {
+            (Some(name), _) => (name.clone(), name.clone()),
+            (None, None) => ("throughput".into(), "operations per microsecond".into()),
+            (None, Some(of)) => {
                 let over = &self.over;
                 (format!("gain of {of}"), format!("{of}, times the throughput of {over}"))
             }

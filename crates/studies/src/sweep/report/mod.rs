@@ -12,7 +12,7 @@ use crate::sweep::table::{flat, text};
 use crate::sweep::trials::Trials;
 pub use html::page;
 pub use indices::Sensitivity;
-pub use lines::LinesReport;
+pub use lines::{LinesAsked, LinesReport};
 use lockwright_measure::error::Error;
 use lockwright_sheets::{Grid, Report, digits, text_table, to_json, wrapped};
 pub use picture::map;
@@ -210,9 +210,17 @@ struct Found {
     least_ops: u64,
     fairness_factor: f64,
     threads: u32,
+    #[serde(flatten)]
+    others: serde_json::Map<String, Value>,
 }
 
 impl Found {
+    /// A number of the line by its name, such as `longest_wait_ns` or `events.cna_flush`.
+    fn number(&self, name: &str) -> Option<f64> {
+        let mut parts = name.split('.');
+        let first = self.others.get(parts.next()?)?;
+        parts.try_fold(first, |value, part| value.get(part))?.as_f64()
+    }
     fn least_of_average(&self) -> f64 {
         self.least_ops as f64 * f64::from(self.threads) / self.ops.max(1) as f64
     }
