@@ -217,6 +217,14 @@ struct Found {
 impl Found {
     /// A number of the line by its name, such as `longest_wait_ns` or `events.cna_flush`.
     fn number(&self, name: &str) -> Option<f64> {
+        match name {
+            "ops_per_s" => return Some(self.ops_per_s),
+            "ops" => return Some(self.ops as f64),
+            "least_ops" => return Some(self.least_ops as f64),
+            "least_of_average" => return Some(self.least_of_average()),
+            "fairness_factor" => return Some(self.fairness_factor),
+            _ => {}
+        }
         let mut parts = name.split('.');
         let first = self.others.get(parts.next()?)?;
         parts.try_fold(first, |value, part| value.get(part))?.as_f64()
