@@ -32,12 +32,12 @@ pub struct Waited {
     pub notified: Histogram,
     /// Simulated: what passes between a release and the next acquisition of a thread that waited.
     #[serde(skip)]
-    pub transfers: Transfers,
+    pub transfers: LockTransfers,
 }
 
 /// What passes between a release and the next acquisition of a thread that waited.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Transfers {
+pub struct LockTransfers {
     /// Nanoseconds.
     pub ns: Histogram,
     /// Waiters that NUMA-aware succession looked at meanwhile.
@@ -46,7 +46,7 @@ pub struct Transfers {
     pub longest_wait_ns: u64,
 }
 
-impl Transfers {
+impl LockTransfers {
     /// Adds others.
     pub fn merge(&mut self, other: &Self) {
         self.ns.merge(&other.ns);
@@ -89,7 +89,7 @@ impl Waited {
         all
     }
     /// The transfers, if there were any.
-    pub fn if_transferred(&self) -> Option<Transfers> {
+    pub fn if_transferred(&self) -> Option<LockTransfers> {
         (self.transfers.ns.count() > 0).then(|| self.transfers.clone())
     }
     /// The same, if a thread did anything but own.

@@ -1,6 +1,6 @@
 //! What came of a trial.
 
-use crate::latency::{Transfers, Waited};
+use crate::latency::{LockTransfers, Waited};
 use crate::starved::Starved;
 use crate::stats::Histogram;
 use crate::stress::Exercised;
@@ -26,7 +26,7 @@ pub struct TrialRecord {
     /// Waiting times, unless it was for [`Purpose::Throughput`](crate::trial::Purpose).
     pub waits: Option<Histogram>,
     /// Simulated: transfers to threads that waited, if waits were timed and there were any.
-    pub transfers: Option<Transfers>,
+    pub transfers: Option<LockTransfers>,
     /// The same as the waits by role, if a thread did anything but own.
     pub waited: Option<Waited>,
     /// The waits of the thread of `starve` that waits.

@@ -1,7 +1,7 @@
 //! A line of results: what it says of a trial, and of what came of it.
 
 use super::key::{CODE, Sha};
-use lockwright_measure::latency::Transfers;
+use lockwright_measure::latency::LockTransfers;
 use lockwright_measure::record::{TrialError, TrialRecord};
 use lockwright_measure::trial::{Purpose, Trial};
 use lockwright_measure::workload::{Value, Workload};
@@ -167,8 +167,8 @@ struct TransfersTold {
     transfer_looks_max: u64,
 }
 
-impl From<&Transfers> for TransfersTold {
-    fn from(Transfers { ns, looks, .. }: &Transfers) -> Self {
+impl From<&LockTransfers> for TransfersTold {
+    fn from(LockTransfers { ns, looks, .. }: &LockTransfers) -> Self {
         Self {
             transfer_ns_p50: ns.quantile(500),
             transfer_ns_p999: ns.quantile(999),
