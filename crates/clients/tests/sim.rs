@@ -38,6 +38,7 @@ fn host() -> Machine {
         wake_local: 0.0,
         wake_local_call_ns: 0.0,
         steal_after_ns: 0.0,
+        hides_preemption: 0.0,
     });
     host
 }

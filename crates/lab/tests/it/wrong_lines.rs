@@ -55,6 +55,7 @@ const LINES: &[(&str, &str)] = &[
     ("bench --workload kbuild --lock-count 100000", "must be between 1 and 4096"),
     ("bench --workload kbuild --lock-count 3 --hot-locks 4", "must be between 1 and 3"),
     ("bench --workload kbuild --hot-percent 101", "must be between 0 and 100"),
+    ("bench --workload kbuild --hot-skew 100", "must be between 0 and 99"),
     ("bench --workload kbuild --serial-percent 100", "must be between 0 and 99"),
     ("bench --workload kbuild --compute-ns soon", "write a time such as 100ms, 2us or 1.5s"),
     ("bench --workload kbuild --io-ns -1", "write a time such as 100ms, 2us or 1.5s"),

@@ -34,6 +34,9 @@ params! {
         hot_locks: u32 = 4, Domain::Whole(1, LOCKS_MAX as u64);
         /// Percentage of the operations that take a hot lock
         hot_percent: u32 = 10, Domain::Percent;
+        /// Chance in percent that the choice of a hot lock narrows to the first half of them, again and again: a power
+        /// law; 0 is all alike
+        hot_skew: u32 = 0, Domain::Whole(0, 99);
         /// Percentage of the units that one thread does alone at the end
         serial_percent: u32 = 0, Domain::Whole(0, 99);
         /// Mean time of work before each operation; anything up to twice as much
@@ -195,7 +198,7 @@ fn unit<W: Worker, L: RawLock>(
         }
         let compute_ns = around(worker, knobs.compute_ns);
         worker.compute_ns(compute_ns);
-        let site = &sites[chosen(worker.random(), knobs)];
+        let site = &sites[chosen(worker, knobs)];
         locked(&*site.lock, || {
             // ordering: Relaxed; the lock orders the accesses to the counter.
             let value = site.value.load(Relaxed);
@@ -215,12 +218,17 @@ fn around(worker: &mut impl Worker, mean_ns: u64) -> u64 {
 }
 
 /// The lock of an operation. The hot ones come first.
-fn chosen(drawn: u64, knobs: BuildParams) -> usize {
-    let hot = knobs.hot_locks.clamp(1, knobs.lock_count.max(1));
+fn chosen(worker: &mut impl Worker, knobs: BuildParams) -> usize {
+    let drawn = worker.random();
+    let mut hot = knobs.hot_locks.clamp(1, knobs.lock_count.max(1));
     let cold = knobs.lock_count.saturating_sub(hot);
     let is_hot = cold == 0 || drawn % 100 < u64::from(knobs.hot_percent);
     // Other bits than those that decided between hot and cold.
     let drawn = (drawn >> 32) as u32;
+    let skew = u64::from(knobs.hot_skew);
+    while is_hot && skew > 0 && hot > 1 && worker.random() % 100 < skew {
+        hot = hot.div_ceil(2);
+    }
     let at = if is_hot { drawn % hot } else { hot + drawn % cold };
     at as usize
 }
@@ -236,6 +244,7 @@ mod tests {
         lock_count: 20,
         hot_locks: 2,
         hot_percent: 50,
+        hot_skew: 0,
         serial_percent: 30,
         compute_ns: 1_000,
         section_ns: 50,
@@ -287,6 +296,19 @@ mod tests {
         let hot: u64 = pairs[..2].iter().sum();
         assert!((900..1_100).contains(&hot) && pairs[0].abs_diff(pairs[1]) < 150, "{pairs:?}");
         assert!(pairs[2..].iter().all(|&pairs| (25..90).contains(&pairs)), "{pairs:?}");
+    }
+
+    #[test]
+    fn with_a_skew_half_of_the_hot_locks_again_and_again_get_a_share_of_their_own() {
+        let knobs = BuildParams { hot_locks: 4, hot_percent: 100, hot_skew: 60, ..SMALL };
+        let (state, sites) = (BuildState::zeroed(), sites(knobs));
+        run(&mut Scripted::new(u64::MAX), &state, &sites, knobs);
+        let pairs: Vec<u64> = sites.iter().map(|site| site.lock.pairs()).collect();
+        // In parts of 2,000: 0.4 / 4, and 0.6 * 0.4 / 2, and 0.6 * 0.6 of all.
+        for (at, expected) in [1_160, 440, 200, 200].into_iter().enumerate() {
+            assert!(pairs[at].abs_diff(expected) < 60, "{pairs:?}");
+        }
+        assert_eq!(pairs[4..].iter().sum::<u64>(), 0);
     }
 
     #[test]

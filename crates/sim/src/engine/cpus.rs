@@ -30,6 +30,7 @@ pub struct Times {
     pub(super) wake_local: Factor,
     pub(super) wake_local_call: u64,
     pub(super) steal_after: u64,
+    pub(super) hides_preemption: bool,
 }
 
 pub struct Cpu {
@@ -70,6 +71,7 @@ impl Times {
             wake_local: Factor::new(if is_guest { 0.0 } else { scheduler.wake_local }),
             wake_local_call: ps(scheduler.wake_local_call_ns),
             steal_after: ps(scheduler.steal_after_ns),
+            hides_preemption: is_guest && scheduler.hides_preemption > 0.0,
         }
     }
 }

@@ -14,6 +14,14 @@ use super::{Engine, Step};
 use crate::switch::Here;
 
 impl Engine {
+    /// Returns true if `thread` runs, as far as the other threads are told.
+    pub fn seems_to_run(&self, thread: usize) -> bool {
+        let it = &self.threads[thread];
+        match self.host.times.hides_preemption {
+            true => it.activity != Activity::Sleeping,
+            false => it.has_cpu(self.time.now) && !self.is_preempted(thread),
+        }
+    }
     /// Decides when `thread` is preempted next, not before `from`.
     pub(super) fn plan_preemption(&mut self, thread: usize, from: u64) {
         if let Some(rule) = self.preemptions.rule {

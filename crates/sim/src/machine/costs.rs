@@ -155,11 +155,19 @@ numbers! {
     "wake_local" Fraction UpToOne wake_local;
     "wake_local_call" Ns NotNegative wake_local_call_ns;
     "steal_after" Ns NotNegative steal_after_ns;
+    "hides_preemption" Fraction UpToOne hides_preemption;
 }
 
 /// Numbers that a file may do without: then they are 0, and the rule that they belong to is off.
-pub(super) const OPTIONAL: &[&str] =
-    &["migratory", "rmw_shield", "width_mismatch", "wake_local", "wake_local_call", "steal_after"];
+pub(super) const OPTIONAL: &[&str] = &[
+    "migratory",
+    "rmw_shield",
+    "width_mismatch",
+    "wake_local",
+    "wake_local_call",
+    "steal_after",
+    "hides_preemption",
+];
 
 /// The key of the remote transfer costs, a list with one number per distance class.
 pub(super) const TRANSFER_REMOTE: &str = "transfer_remote";

@@ -38,6 +38,8 @@ pub struct Scheduler {
     /// An idle CPU takes no thread from the run queue of another that had a CPU less than this long ago: its cache
     /// is still of use there.
     pub steal_after_ns: f64,
+    /// Above 0, a guest is not told which of its vCPUs have no CPU.
+    pub hides_preemption: f64,
 }
 
 impl Machine {

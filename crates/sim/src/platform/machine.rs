@@ -284,17 +284,12 @@ impl SchedulerHints for Sim {
 
     fn is_running(id: NodeId) -> bool {
         Here::expect("a hint").with(|engine| match engine.tables.nodes.claimant(id) {
-            Some(thread) => {
-                engine.threads[thread].has_cpu(engine.time.now) && !engine.is_preempted(thread)
-            }
+            Some(thread) => engine.seems_to_run(thread),
             None => true,
         })
     }
     fn is_thread_running(thread: u64) -> bool {
-        Here::expect("a hint").with(|engine| {
-            let thread = (thread >> 3) as usize - 1;
-            engine.threads[thread].has_cpu(engine.time.now) && !engine.is_preempted(thread)
-        })
+        Here::expect("a hint").with(|engine| engine.seems_to_run((thread >> 3) as usize - 1))
     }
     /// Returns true if some thread waits in the run queue of the caller's CPU, even if only the host of a guest can
     /// know that. In an exploration: if some thread has no CPU.

@@ -352,7 +352,7 @@ fn granted_a_free_lock(name: &str, sockets: u32, remote: u32) -> u64 {
 fn the_limited_scan_looks_at_few_waiters_once_the_lock_is_free() {
     assert_eq!(granted_a_free_lock("cna", 2, 12), 12);
     for (sockets, most) in [(2, 7), (4, 15)] {
-        assert_eq!(granted_a_free_lock("cna-v10_limited", sockets, most), most.into());
+        assert_eq!(granted_a_free_lock("cna-v10_limited", sockets, most), u64::from(most));
         assert_eq!(granted_a_free_lock("cna-v10_limited", sockets, most + 1), 0);
     }
 }

@@ -33,6 +33,7 @@ fn build(parameters: &Parameters, depth: &TableDepth, _: &TableRow) -> Workload 
         lock_count: 256,
         hot_locks: WARM_LOCKS,
         hot_percent: WARM_PERCENT,
+        hot_skew: 0,
         serial_percent: 0,
         compute_ns: parameters.software_ns(WORKLOAD, COMPUTE).round() as u64,
         section_ns: SECTION_NS,

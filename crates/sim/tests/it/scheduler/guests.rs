@@ -100,6 +100,10 @@ fn the_hint_about_a_node_knows_who_runs_who_waits_for_a_cpu_and_who_sleeps() {
     assert_eq!(seen.take(), runs, "it runs for 1.1 ms and sleeps then");
     host(1, 1).ends(&[&claims, &looks]);
     assert_eq!(seen.take(), [false; 30], "one of the two runs");
+    let hides = |host: &mut lockwright_sim::machine::Scheduler| host.hides_preemption = 1.0;
+    with(host(1, 1), hides).ends(&[&claims, &looks]);
+    let runs: Vec<bool> = seen.take();
+    assert!(runs[0] && !runs[29], "the guest knows only who sleeps: {runs:?}");
 }
 
 #[test]
