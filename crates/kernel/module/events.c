@@ -25,7 +25,7 @@ static const struct file_operations reset_ops = { .owner = THIS_MODULE, .open = 
 static bool is_counted(const char *name)
 {
 	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4) || !strncmp(name, "hq_", 3) ||
-	       !strncmp(name, "rwsem_", 6);
+	       !strncmp(name, "rqspinlock_", 11) || !strncmp(name, "rwsem_", 6);
 }
 
 void lockwright_events_init(struct dentry *parent)

@@ -32,12 +32,11 @@ void lockwright_unlock_shared(u32 lock, struct lockwright_place *place);
 /* The Rust part: the slow path, and the machine. */
 void lockwright_slowpath(u32 *lock, u32 seen);
 void lockwright_select(u32 lock);
-u32 lockwright_cpus_max(void);
+size_t lockwright_cpu_size(void);
+void lockwright_set_machine(void *first, u32 cpus, u32 numa_nodes, bool is_guest);
 void lockwright_set_cpu(u32 cpu, u32 numa_node);
-void lockwright_set_guest(bool is_guest);
-bool lockwright_set_numa_spinlock(u64 value);
-bool lockwright_set_numa_spinlock_threshold(u64 value);
-bool lockwright_set_hqlock_fairness_threshold(u64 value);
+bool lockwright_set_tunable(const char *name, size_t length, const char *text, size_t text_length);
+s64 lockwright_tunable(const char *name, size_t length);
 bool lockwright_numa_is_on(void);
 
 /* The Rust part: counters. */
@@ -57,6 +56,7 @@ void lockwright_body(const void *bodies, u32 at);
 
 /* What the Rust part calls and reads. */
 bool lockwright_is_urgent(void);
+bool lockwright_is_unmaskable(void);
 void lockwright_sleep(const u32 *word, u32 expected, u64 deadline_ns);
 void lockwright_wake(struct task_struct *task);
 struct task_struct *lockwright_current(void);

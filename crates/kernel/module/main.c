@@ -12,6 +12,7 @@
 #define pr_fmt(fmt) "lockwright: " fmt
 
 #include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -21,81 +22,59 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/topology.h>
+#include <linux/vmalloc.h>
 
 #include "lockwright.h"
 
 DEFINE_PER_CPU(u32, lockwright_cpu);
+/* What belongs to each CPU, and the kernel's name for the call when one comes up. */
+static void *cpus;
+static int notice;
 static struct dentry *folder;
 
-/* The words of numa_spinlock, in the order of its values. */
-static const char *const numa_words[] = { "auto", "on", "off", NULL };
-static int numa_spinlock;
-/* -1: what the policy of the lock says. */
-static int threshold = -1;
-
-static int numa_set(const char *text, const struct kernel_param *param)
+static int tunable_set(const char *text, const struct kernel_param *param)
 {
-	int value = sysfs_match_string(numa_words, text);
+	if (lockwright_set_tunable(param->name, strlen(param->name), text, strcspn(text, "\n")))
+		return 0;
+	pr_err("%s cannot be `%s`: modinfo says what it can be\n", param->name, text);
+	return -EINVAL;
+}
+/* -1: what the policy of the lock says. */
+static int tunable_get(char *into, const struct kernel_param *param)
+{
+	return sysfs_emit(into, "%lld\n", lockwright_tunable(param->name, strlen(param->name)));
+}
+static const char *numa_word(void)
+{
+	static const char *const words[] = { "auto", "on", "off" };
 
-	if (value < 0 || !lockwright_set_numa_spinlock(value)) {
-		pr_err("numa_spinlock cannot be `%s`: give auto, on or off\n", text);
-		return -EINVAL;
-	}
-	numa_spinlock = value;
-	return 0;
+	return words[max(lockwright_tunable("numa_spinlock", strlen("numa_spinlock")), 0ll)];
 }
 static int numa_get(char *into, const struct kernel_param *param)
 {
-	return sysfs_emit(into, "%s\n", numa_words[numa_spinlock]);
+	return sysfs_emit(into, "%s\n", numa_word());
 }
-static const struct kernel_param_ops numa_ops = { .set = numa_set, .get = numa_get };
+static const struct kernel_param_ops tunable_ops = { .set = tunable_set, .get = tunable_get };
+static const struct kernel_param_ops numa_ops = { .set = tunable_set, .get = numa_get };
 module_param_cb(numa_spinlock, &numa_ops, NULL, 0644);
 MODULE_PARM_DESC(numa_spinlock, "NUMA-aware order of the CNA locks: auto, on, off");
-
-static int threshold_set(const char *text, const struct kernel_param *param)
-{
-	unsigned int value;
-
-	if (kstrtouint(text, 10, &value) || !lockwright_set_numa_spinlock_threshold(value)) {
-		pr_err("numa_spinlock_threshold cannot be `%s`: give 0 to 31\n", text);
-		return -EINVAL;
-	}
-	threshold = value;
-	return 0;
-}
-static int threshold_get(char *into, const struct kernel_param *param)
-{
-	return sysfs_emit(into, "%d\n", threshold);
-}
-static const struct kernel_param_ops threshold_ops = { .set = threshold_set, .get = threshold_get };
-module_param_cb(numa_spinlock_threshold, &threshold_ops, NULL, 0644);
+module_param_cb(numa_spinlock_threshold, &tunable_ops, NULL, 0644);
 MODULE_PARM_DESC(numa_spinlock_threshold, "hand-overs within a NUMA node, as a power of two: 0 to 31");
-
-/* -1: 1,000. */
-static int handoffs = -1;
-static int handoffs_set(const char *text, const struct kernel_param *param)
-{
-	unsigned int value;
-
-	if (kstrtouint(text, 10, &value) || value > INT_MAX || !lockwright_set_hqlock_fairness_threshold(value)) {
-		pr_err("hqlock_fairness_threshold cannot be `%s`: give 0 to %d\n", text, INT_MAX);
-		return -EINVAL;
-	}
-	handoffs = value;
-	return 0;
-}
-static int handoffs_get(char *into, const struct kernel_param *param)
-{
-	return sysfs_emit(into, "%d\n", handoffs);
-}
-static const struct kernel_param_ops handoffs_ops = { .set = handoffs_set, .get = handoffs_get };
-module_param_cb(hqlock_fairness_threshold, &handoffs_ops, NULL, 0644);
-MODULE_PARM_DESC(hqlock_fairness_threshold, "hand-overs within a NUMA node, of the hierarchical locks and two-level");
+module_param_cb(hqlock_fairness_threshold, &tunable_ops, NULL, 0644);
+MODULE_PARM_DESC(hqlock_fairness_threshold, "hand-overs within a NUMA node, of hq and two-level: 0 to 4294967295");
+module_param_cb(hqlock_general_handoffs_turn_numa, &tunable_ops, NULL, 0644);
+MODULE_PARM_DESC(hqlock_general_handoffs_turn_numa, "hand-overs in a row after which hq gives its one queue up: 0 to 4294967295");
 
 /* The caller must not be set aside by CNA: it is no task, interrupts are off, or it has a real-time policy. */
 bool notrace lockwright_is_urgent(void)
 {
 	return !in_task() || irqs_disabled() || rt_task(current);
+}
+
+/* It is an interrupt that cannot be masked. */
+bool notrace lockwright_is_unmaskable(void)
+{
+	return in_nmi();
 }
 
 u32 lockwright_find(const char *name)
@@ -193,38 +172,44 @@ static int queue_depths_show(struct seq_file *out, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(queue_depths);
 
+/* For each CPU that is online when the module is loaded, and before one comes up: only then its NUMA node is known. */
+static int note_cpu(unsigned int cpu)
+{
+	per_cpu(lockwright_cpu, cpu) = cpu;
+	lockwright_set_cpu(cpu, max(cpu_to_node(cpu), 0));
+	return 0;
+}
+
 static int __init load(void)
 {
 	bool is_guest = boot_cpu_has(X86_FEATURE_HYPERVISOR);
-	int cpu;
 
-	if (nr_cpu_ids > lockwright_cpus_max()) {
-		pr_err("refused: there can be %u CPUs here, and the module has nodes for %u\n", nr_cpu_ids,
-		       lockwright_cpus_max());
-		return -E2BIG;
+	cpus = vzalloc(array_size(nr_cpu_ids, lockwright_cpu_size()));
+	if (!cpus)
+		return -ENOMEM;
+	lockwright_set_machine(cpus, nr_cpu_ids, nr_node_ids, is_guest);
+	notice = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "lockwright:prepare", note_cpu, NULL);
+	if (notice < 0) {
+		vfree(cpus);
+		return notice;
 	}
-	for_each_possible_cpu(cpu) {
-		per_cpu(lockwright_cpu, cpu) = cpu;
-		lockwright_set_cpu(cpu, cpu_to_node(cpu));
-	}
-	lockwright_set_guest(is_guest);
 	folder = debugfs_create_dir("lockwright", NULL);
 	debugfs_create_file("replace", 0200, folder, NULL, &replace_ops);
 	debugfs_create_file("status", 0400, folder, NULL, &status_fops);
 	debugfs_create_file("queue_depths", 0400, folder, NULL, &queue_depths_fops);
 	lockwright_events_init(folder);
 	lockwright_laws_init(folder);
-	pr_info("loaded: %u CPUs, %u NUMA nodes%s; numa_spinlock=%s, so the CNA locks serve by NUMA node: %s\n",
-		num_online_cpus(), num_online_nodes(), is_guest ? ", a virtual machine" : "",
-		numa_words[numa_spinlock], lockwright_numa_is_on() ? "yes" : "no");
-	if (threshold >= 0)
-		pr_info("numa_spinlock_threshold=%d: 2^%d hand-overs within a NUMA node\n", threshold, threshold);
+	pr_info("loaded: %u CPUs of %u, %u NUMA nodes%s; numa_spinlock=%s, so the CNA locks serve by NUMA node: %s\n",
+		num_online_cpus(), num_possible_cpus(), num_online_nodes(), is_guest ? ", a virtual machine" : "",
+		numa_word(), lockwright_numa_is_on() ? "yes" : "no");
 	return 0;
 }
 static void __exit unload(void)
 {
 	debugfs_remove(folder);
 	lockwright_free_filters();
+	cpuhp_remove_state_nocalls(notice);
+	vfree(cpus);
 	pr_info("unloaded\n");
 }
 module_init(load);

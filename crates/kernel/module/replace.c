@@ -163,7 +163,7 @@ static int flip_stopped(void *data)
 		return 0;
 	}
 	if (controls && flip_nmis) {
-		apic->send_IPI_allbutself(NMI_VECTOR);
+		apic->send_IPI_mask_allbutself(cpu_online_mask, NMI_VECTOR);
 		mdelay(5);
 	}
 	WRITE_ONCE(lockwright_path, LOCKWRIGHT_UNQUEUED);

@@ -209,7 +209,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	take_once(&interrupts);
 	ticker->acquired++;
 	if (nmis && !raw_smp_processor_id())
-		apic->send_IPI_allbutself(NMI_VECTOR);
+		apic->send_IPI_mask_allbutself(cpu_online_mask, NMI_VECTOR);
 	hrtimer_forward_now(timer, interval());
 	return HRTIMER_RESTART;
 }

@@ -24,7 +24,8 @@ use lockwright_catalog::registry::{
 use lockwright_linux::rwsem::{RwSem, RwSemPolicy};
 use lockwright_core::tunables::{NumaSpinlock, Tunable};
 use machine::{
-    CPUS_MAX, DEPTHS, Kernel, LEVELS, cpu, cpus, inside, set_cpu, set_guest, set_tunable, this_cpu,
+    CpuState, DEPTHS, Kernel, LEVELS, cpu, cpus, inside, set_cpu, set_machine, set_tunable,
+    this_cpu,
 };
 use tasks::Tasks;
 
@@ -255,42 +256,65 @@ pub extern "C" fn lockwright_select(lock: u32) {
     SELECTED.store(lock, Relaxed);
 }
 
-/// How many CPUs there can be.
+/// How many bytes belong to each CPU.
 #[unsafe(no_mangle)]
-pub extern "C" fn lockwright_cpus_max() -> u32 {
-    CPUS_MAX as u32
+pub extern "C" fn lockwright_cpu_size() -> usize {
+    size_of::<CpuState>()
+}
+/// Says what the machine is like. Comes before all but the tunables.
+///
+/// # Safety
+/// As for `machine::set_machine`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lockwright_set_machine(
+    first: *mut CpuState,
+    cpus: u32,
+    numa_nodes: u32,
+    is_guest: bool,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { set_machine(first, cpus, numa_nodes, is_guest) };
 }
 /// Says on which NUMA node a CPU is.
 #[unsafe(no_mangle)]
 pub extern "C" fn lockwright_set_cpu(number: u32, numa_node: u32) {
     set_cpu(number, numa_node);
 }
-/// Says if the machine is a virtual one.
-#[unsafe(no_mangle)]
-pub extern "C" fn lockwright_set_guest(is_guest: bool) {
-    set_guest(is_guest);
+/// The tunable of this name.
+///
+/// # Safety
+/// The name has this many bytes.
+unsafe fn tunable(name: *const u8, length: usize) -> Option<Tunable> {
+    // SAFETY: the caller's promise.
+    let name = unsafe { core::slice::from_raw_parts(name, length) };
+    Tunable::ALL.iter().copied().find(|known| known.name().bytes().eq(name.iter().copied()))
 }
-/// Sets `numa_spinlock`. Returns false, and changes nothing, if the value is not one that it can have.
+/// Sets a tunable to what a user has written. Returns false, and changes nothing, if it cannot have this value.
+///
+/// # Safety
+/// The name and the text have as many bytes as their lengths say.
 #[unsafe(no_mangle)]
-pub extern "C" fn lockwright_set_numa_spinlock(value: u64) -> bool {
-    set(Tunable::numa_spinlock, value)
+pub unsafe extern "C" fn lockwright_set_tunable(
+    name: *const u8,
+    length: usize,
+    text: *const u8,
+    text_length: usize,
+) -> bool {
+    // SAFETY: the caller's promise.
+    let text = unsafe { core::slice::from_raw_parts(text, text_length) };
+    // SAFETY: as above.
+    let Some(tunable) = (unsafe { tunable(name, length) }) else { return false };
+    tunable.parse(text).map(|value| set_tunable(tunable, value)).is_some()
 }
-/// Sets `numa_spinlock_threshold` in the same way.
+/// What a tunable was set to; -1 if it was not.
+///
+/// # Safety
+/// The name has this many bytes.
 #[unsafe(no_mangle)]
-pub extern "C" fn lockwright_set_numa_spinlock_threshold(value: u64) -> bool {
-    set(Tunable::numa_spinlock_threshold, value)
-}
-/// Sets `hqlock_fairness_threshold` in the same way.
-#[unsafe(no_mangle)]
-pub extern "C" fn lockwright_set_hqlock_fairness_threshold(value: u64) -> bool {
-    set(Tunable::hqlock_fairness_threshold, value)
-}
-fn set(tunable: Tunable, value: u64) -> bool {
-    let checked = tunable.check(value);
-    if let Ok(value) = checked {
-        set_tunable(tunable, value);
-    }
-    checked.is_ok()
+pub unsafe extern "C" fn lockwright_tunable(name: *const u8, length: usize) -> i64 {
+    // SAFETY: the caller's promise.
+    let value = unsafe { tunable(name, length) }.and_then(Kernel::tunable);
+    value.map_or(-1, |value| value as i64)
 }
 /// Returns true if waiters of the CNA locks are served by NUMA node.
 #[unsafe(no_mangle)]
@@ -313,7 +337,7 @@ pub extern "C" fn lockwright_exits() -> u64 {
 /// it, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn lockwright_depth(depth: u32) -> u64 {
-    let of = |cpu: &machine::CpuState| cpu.depths.get(depth as usize).map(|it| it.load(Relaxed));
+    let of = |cpu: &CpuState| cpu.depths.get(depth as usize).map(|it| it.load(Relaxed));
     cpus().filter_map(of).sum()
 }
 /// How many depths there are.

@@ -13,7 +13,7 @@ use core::arch::asm;
 use core::hint::spin_loop;
 use core::ptr::NonNull;
 use core::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{self, Relaxed, SeqCst},
     compiler_fence, fence,
 };
@@ -23,22 +23,23 @@ use lockwright_core::held::HeldTable;
 use lockwright_linux::hq::{Entry, NumaQueue};
 use lockwright_core::platform::{Atomic, Barriers, Cells, Clock, Counters, HeldLocks, LockHash, Placement, QueueNodes};
 use lockwright_linux::hq::MetadataPool;
-use lockwright_core::queue::{NODES_PER_CPU, NodeId, QNode};
+use lockwright_core::queue::{NODES_MAX, NODES_PER_CPU, NodeId, QNode};
 use lockwright_core::tunables::Tunable;
 
 /// The machine of kernel code.
 pub struct Kernel;
 
-/// How many CPUs there can be; the module does not load where a CPU has a higher number.
-pub const CPUS_MAX: usize = 64;
 /// Task, softirq, interrupt, NMI.
 pub const LEVELS: usize = NODES_PER_CPU as usize;
+/// CPUs from here on have no nodes, because a lock word has no names for them. No kernel has as many.
+const NAMED: u32 = (NODES_MAX / LEVELS) as u32;
 /// How many depths of queues are counted.
 pub const DEPTHS: usize = 16;
 const EVENTS: usize = Event::ALL.len();
 const TUNABLES: usize = Tunable::ALL.len();
 
-/// What belongs to a CPU.
+/// What belongs to a CPU. The module makes one for each number that a CPU can have, as zeroes, which are a CPU that has
+/// used no lock.
 #[repr(align(128))]
 pub struct CpuState {
     /// Nodes in use.
@@ -52,18 +53,11 @@ pub struct CpuState {
     /// Slow paths that were entered while this many CPUs were in that of the same lock; the last one counts more, too.
     pub depths: [AtomicU64; DEPTHS],
     events: [AtomicU64; EVENTS],
+    nodes: [QNode<Kernel>; LEVELS],
+    held: HeldTable<Kernel>,
 }
 
 impl CpuState {
-    #[allow(clippy::declare_interior_mutable_const)]
-    const NEW: Self = Self {
-        level: AtomicU32::new(0),
-        numa_node: AtomicU32::new(0),
-        entries: [const { AtomicU64::new(0) }; LEVELS + 1],
-        exits: AtomicU64::new(0),
-        depths: [const { AtomicU64::new(0) }; DEPTHS],
-        events: [const { AtomicU64::new(0) }; EVENTS],
-    };
     /// How many of its nodes are in use.
     #[inline(always)]
     pub fn level(&self) -> u32 {
@@ -76,14 +70,10 @@ impl CpuState {
     }
 }
 
-static CPUS: [CpuState; CPUS_MAX] = [const { CpuState::NEW }; CPUS_MAX];
-static NODES: [QNode<Kernel>; CPUS_MAX * LEVELS] = {
-    // SAFETY: this is the storage of the platform.
-    [const { unsafe { QNode::fresh() } }; CPUS_MAX * LEVELS]
-};
-static HELD: [HeldTable<Kernel>; CPUS_MAX] = [const { HeldTable::EMPTY }; CPUS_MAX];
-/// More than there are queue nodes.
-const HASH_SLOTS: usize = 512;
+/// The first CPU.
+static CPUS: AtomicPtr<CpuState> = AtomicPtr::new(core::ptr::null_mut());
+/// As few as law K1 permits: paravirtual waiters use them, and none is kernel code here.
+const HASH_SLOTS: usize = 8;
 const ENTRIES: usize = 64;
 /// One for each NUMA node of all but the largest machines; nodes beyond share them.
 const QUEUES: usize = 8;
@@ -104,8 +94,12 @@ static SET: [AtomicU64; TUNABLES] = [const { AtomicU64::new(0) }; TUNABLES];
 /// The CPU of this number.
 #[inline(always)]
 pub fn cpu(number: u32) -> &'static CpuState {
-    // SAFETY: the module does not load where a CPU has a higher number.
-    unsafe { CPUS.get_unchecked(number as usize) }
+    // ordering: Relaxed; the module stores it while it is loaded, and a lock of it is used after that.
+    let first = CPUS.load(Relaxed);
+    // SAFETY: there is one for each number that a CPU can have.
+    let state = unsafe { first.add(number as usize) };
+    // SAFETY: as above, and the module frees them when it is unloaded.
+    unsafe { &*state }
 }
 /// The caller's CPU.
 #[inline(always)]
@@ -122,23 +116,26 @@ pub fn inside(lock: *const u32) -> &'static AtomicU32 {
 }
 /// All CPUs.
 pub fn cpus() -> impl Iterator<Item = &'static CpuState> {
-    CPUS.iter()
+    (0..cpus_known()).map(cpu)
 }
 
+/// Says what the machine is like: its first CPU, how many CPUs and NUMA nodes there can be, and if it is a virtual one.
+///
+/// # Safety
+/// At `first` are zeroes for this many CPUs, aligned to 128 bytes, which stay as long as the module.
+pub unsafe fn set_machine(first: *mut CpuState, cpus: u32, numa_nodes: u32, is_guest: bool) {
+    CPUS.store(first, Relaxed);
+    CPUS_KNOWN.store(cpus, Relaxed);
+    NUMA_NODES.store(numa_nodes, Relaxed);
+    IS_GUEST.store(is_guest, Relaxed);
+}
 /// Says on which NUMA node a CPU is.
 pub fn set_cpu(number: u32, numa_node: u32) {
-    let Some(cpu) = CPUS.get(number as usize) else { return };
-    cpu.numa_node.store(numa_node, Relaxed);
-    NUMA_NODES.fetch_max(numa_node + 1, Relaxed);
-    CPUS_KNOWN.fetch_max(number + 1, Relaxed);
+    cpu(number).numa_node.store(numa_node, Relaxed);
 }
-/// How many CPUs there can be here.
+/// How many CPUs there can be here; their numbers are below it.
 pub fn cpus_known() -> u32 {
     CPUS_KNOWN.load(Relaxed)
-}
-/// Says that the machine is a virtual one.
-pub fn set_guest(is_guest: bool) {
-    IS_GUEST.store(is_guest, Relaxed);
 }
 /// Sets a tunable to a value in its range.
 pub fn set_tunable(tunable: Tunable, value: u64) {
@@ -165,8 +162,9 @@ impl Cells for Kernel {
     }
 }
 
-// SAFETY: nodes are elements of one static array; `level` says which of a CPU's are in use, and only that CPU, whose
-// preemption is off, changes it. Claims that interrupt each other nest, so they are released in the reverse order.
+// SAFETY: nodes stay where they are until the module is unloaded; `level` says which of a CPU's are in use, and only
+// that CPU, whose preemption is off, changes it. Claims that interrupt each other nest, so they are released in the
+// reverse order.
 unsafe impl QueueNodes for Kernel {
     type Node = QNode<Self>;
 
@@ -176,7 +174,7 @@ unsafe impl QueueNodes for Kernel {
         let level = &cpu(number).level;
         // Wrong on purpose if it is built as a control: an interrupt gets the node of what it has interrupted.
         let at = if cfg!(lockwright_variant = "nesting") { 0 } else { level.load(Relaxed) };
-        if at >= LEVELS as u32 {
+        if at >= LEVELS as u32 || number >= NAMED {
             return None;
         }
         level.store(at + 1, Relaxed);
@@ -192,8 +190,9 @@ unsafe impl QueueNodes for Kernel {
     }
     #[inline(always)]
     fn node(id: NodeId) -> NonNull<QNode<Self>> {
-        // SAFETY: `claim_node` made the number of a CPU that exists and a level below the limit.
-        NonNull::from(unsafe { NODES.get_unchecked(usize::from(id.number())) })
+        let (number, at) = (id.number() / NODES_PER_CPU, id.number() % NODES_PER_CPU);
+        // `claim_node` made the number of a CPU that exists. The level is below the limit.
+        NonNull::from(&cpu(number.into()).nodes[usize::from(at)])
     }
     #[inline(always)]
     fn nesting_of(id: NodeId) -> u32 {
@@ -238,20 +237,20 @@ unsafe impl MetadataPool for Kernel {
     }
 }
 
-// SAFETY: a CPU stands for a thread: it has one element of a static array, and an owner keeps its CPU until it releases
-// the lock. What interrupts it does so as a signal handler does.
+// SAFETY: a CPU stands for a thread: it has a table, which stays until the module is unloaded, and an owner keeps its
+// CPU until it releases the lock. What interrupts it does so as a signal handler does.
 unsafe impl HeldLocks for Kernel {
     type Table = HeldTable<Self>;
 
     #[inline(always)]
     fn held_table() -> Option<NonNull<HeldTable<Self>>> {
-        Self::held_table_at(Self::this_cpu() as usize)
+        Some(NonNull::from(&this_cpu().held))
     }
     fn held_tables() -> usize {
         cpus_known() as usize
     }
     fn held_table_at(at: usize) -> Option<NonNull<HeldTable<Self>>> {
-        HELD.get(at).map(NonNull::from)
+        (at < Self::held_tables()).then(|| NonNull::from(&cpu(at as u32).held))
     }
 }
 
@@ -272,7 +271,7 @@ impl Placement for Kernel {
     }
     #[inline(always)]
     fn numa_nodes() -> u32 {
-        NUMA_NODES.load(Relaxed)
+        NUMA_NODES.load(Relaxed).max(1)
     }
     #[inline(always)]
     fn is_guest() -> bool {
@@ -284,6 +283,13 @@ impl Placement for Kernel {
         // SAFETY: the module's function changes nothing and takes no lock.
         unsafe { asm!("call lockwright_is_urgent", out("eax") answer, clobber_abi("sysv64")) };
         // The other bits of a C `bool` are undefined.
+        answer & 1 != 0
+    }
+    #[inline(always)]
+    fn is_unmaskable() -> bool {
+        let answer: u32;
+        // SAFETY: as above.
+        unsafe { asm!("call lockwright_is_unmaskable", out("eax") answer, clobber_abi("sysv64")) };
         answer & 1 != 0
     }
 }

@@ -308,6 +308,7 @@ impl Placement for Tasks {
         numa_nodes() -> u32;
         is_guest() -> bool;
         is_urgent() -> bool;
+        is_unmaskable() -> bool;
     }
 }
 

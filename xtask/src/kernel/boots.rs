@@ -21,6 +21,10 @@ pub struct Boot {
 #[derive(Clone, Copy)]
 pub struct Machine {
     pub cpus: u32,
+    /// CPUs that are not there and could be plugged in.
+    pub absent: u32,
+    /// NUMA nodes, each with as many CPUs.
+    pub nodes: u32,
     /// One thread of the host for each CPU. With one for all, a pause gives the turn to the next CPU, so queues are
     /// long; with several, CPUs really run at the same time, and programs contend.
     pub is_parallel: bool,
@@ -28,8 +32,11 @@ pub struct Machine {
     pub is_guest: bool,
 }
 
-const ONE_THREAD: Machine = Machine { cpus: 8, is_parallel: false, is_guest: false };
-const PARALLEL: Machine = Machine { cpus: 4, is_parallel: true, is_guest: false };
+const ONE_THREAD: Machine =
+    Machine { cpus: 8, absent: 0, nodes: 4, is_parallel: false, is_guest: false };
+const PARALLEL: Machine = Machine { cpus: 4, is_parallel: true, ..ONE_THREAD };
+/// The kernel starts the first CPU only, and the plan some others.
+const SPARSE: Machine = Machine { cpus: 70, absent: 60, nodes: 2, ..ONE_THREAD };
 
 /// What has to come of a boot.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,6 +98,7 @@ pub fn of(request: &Request) -> Vec<Boot> {
     ];
     if request.replace.is_none() {
         let times = if request.quick { 5 } else { 50 };
+        boots.push(sparse(request.quick));
         boots.push(laws("the laws, 4 CPUs, parallel", PARALLEL, times));
         boots.extend(controls());
         if !request.quick {
@@ -107,6 +115,17 @@ impl Boot {
         let mut values = self.words.split(' ').filter_map(|word| word.split_once('='));
         values.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
+}
+
+/// Four CPUs of 130, with holes between their numbers.
+fn sparse(is_quick: bool) -> Boot {
+    let name = "4 CPUs of 130, one thread";
+    let (torture, seconds, flips) = match is_quick {
+        true => ("qspinlock,cna-v15,hq,resilient".into(), 2, 40),
+        false => (spinning().join(","), 3, 1000),
+    };
+    let words = format!("maxcpus=1 torture={torture} seconds={seconds} flips={flips} jitter=6");
+    Boot { words, seconds_max: 600, ..control(name, "sparse", SPARSE, Expects::Success) }
 }
 
 /// The laws of the platforms, each checked this many times.

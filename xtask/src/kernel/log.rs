@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     fn boot(expects: Expects) -> Boot {
-        let machine = Machine { cpus: 8, is_parallel: false, is_guest: false };
+        let machine = Machine { cpus: 8, absent: 0, nodes: 4, is_parallel: false, is_guest: false };
         let (name, plan) = ("b", "p");
         Boot { name, plan, machine, words: String::new(), expects, seconds_max: 1, variant: &[] }
     }
