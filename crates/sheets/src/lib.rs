@@ -14,7 +14,7 @@ pub use number::{
     count, digits, duration, interval, known, percent, plural, rate, setting, signed,
 };
 pub use outputs::{DocumentArgs, OutputArgs, Outputs, Report};
-pub use page::{command, hanging, is_terminal, lines, quoted, width, wrapped};
+pub use page::{command, command_within, hanging, is_terminal, lines, quoted, width, wrapped};
 pub use progress::{Progress, complain, end_progress, print};
 pub use provenance::provenance;
 pub use svg::{Bar, Chart, ChartShape, Point, Series};

@@ -72,6 +72,11 @@ pub fn command(command: &str, used: usize) -> String {
     joined(lines)
 }
 
+/// A command in lines of at most `width` that a shell joins again.
+pub fn command_within(command: &str, width: usize) -> String {
+    joined(shell_lines(command, 0, width))
+}
+
 fn shell_lines(command: &str, used: usize, width: usize) -> Vec<String> {
     const INDENT: &str = "    ";
     let mut lines = vec![" ".repeat(used)];

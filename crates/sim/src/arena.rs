@@ -12,8 +12,8 @@ pub const LINE_BYTES: usize = 64;
 const ALIGN: usize = 4096;
 
 /// The cells of a queue's node that traces show, and where they are in it. A test compares.
-pub(crate) const NODE_FIELDS: [(usize, &str); 5] =
-    [(0, "next"), (4, "locked"), (8, "numa"), (12, "intra_count"), (16, "since_ns")];
+pub(crate) const NODE_FIELDS: [(usize, &str); 6] =
+    [(0, "next"), (4, "locked"), (8, "numa"), (12, "intra_count"), (16, "since_ns"), (48, "prev")];
 
 /// What was allocated: for reports, and to drop it.
 pub(crate) struct Object {
@@ -266,6 +266,7 @@ mod tests {
             at,
             core::mem::offset_of!(Node, intra_count),
             core::mem::offset_of!(Node, since_ns),
+            core::mem::offset_of!(Node, prev),
         ];
         assert_eq!(NODE_FIELDS.map(|(at, _)| at), places);
         let arena = Arena::new(4096);

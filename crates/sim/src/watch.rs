@@ -7,8 +7,9 @@
 use crate::checker::{Call, Checkers};
 use crate::switch::Here;
 
-/// Tells the checkers about the lock at `address`; `words` is what a trace says.
-fn tell(address: usize, words: &'static str, what: fn(&mut Checkers, Call)) {
+/// Tells the checkers about the lock; `words` is what a trace says.
+fn tell<L: ?Sized>(lock: &L, words: &'static str, what: fn(&mut Checkers, Call)) {
+    let address = core::ptr::from_ref(lock).addr();
     Here::expect("to be watched").with(|engine| {
         assert!(engine.region.line_at(address).is_some(), "a watched lock must lie in the arena");
         let call = Call {
@@ -17,14 +18,11 @@ fn tell(address: usize, words: &'static str, what: fn(&mut Checkers, Call)) {
             offset: engine.region.offset_of(address),
         };
         if !engine.checkers.are_done {
+            engine.trace_lock(call.offset..call.offset + size_of_val(lock));
             engine.trace(call.thread, words);
             what(&mut engine.checkers, call);
         }
     });
-}
-
-fn address_of<L: ?Sized>(lock: &L) -> usize {
-    core::ptr::from_ref(lock).addr()
 }
 
 /// The threads have done their part. What is told from here on does not count: a thread that looks at what is left may
@@ -44,40 +42,40 @@ pub fn freed<T>(object: &T) {
 
 /// The thread is about to ask for `lock`, exclusively or as a reader.
 pub fn requested<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "asks for the lock", Checkers::requested);
+    tell(lock, "asks for the lock", Checkers::requested);
 }
 
 /// The thread is about to ask for `lock`, exclusively, and may withdraw: it does not count as overtaken.
 pub fn attempted<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "asks for the lock", Checkers::attempted);
+    tell(lock, "asks for the lock", Checkers::attempted);
 }
 
 /// The thread no longer waits for `lock` and has not got it.
 pub fn withdrew<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "withdraws", Checkers::withdrew);
+    tell(lock, "withdraws", Checkers::withdrew);
 }
 
 /// The thread holds `lock` exclusively.
 pub fn entered<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "has the lock", Checkers::entered);
+    tell(lock, "has the lock", Checkers::entered);
 }
 
 /// The thread is about to give back `lock`, which it holds exclusively.
 pub fn left<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "gives the lock back", Checkers::left);
+    tell(lock, "gives the lock back", Checkers::left);
 }
 
 /// The thread holds `lock` together with other readers.
 pub fn entered_shared<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "has the lock as a reader", Checkers::entered_shared);
+    tell(lock, "has the lock as a reader", Checkers::entered_shared);
 }
 
 /// The thread holds `lock` exclusively and is about to become a reader.
 pub fn downgraded<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "becomes a reader", Checkers::downgraded);
+    tell(lock, "becomes a reader", Checkers::downgraded);
 }
 
 /// The thread is about to give back `lock`, which it holds as a reader.
 pub fn left_shared<L: ?Sized>(lock: &L) {
-    tell(address_of(lock), "gives the lock back as a reader", Checkers::left_shared);
+    tell(lock, "gives the lock back as a reader", Checkers::left_shared);
 }

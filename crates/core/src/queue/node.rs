@@ -108,7 +108,7 @@ pub struct QNode<P: Cells> {
     /// the waiter puts 0 back: see `qspinlock::pv`.
     pub kick: P::U32,
     /// The tail code of the waiter in front; 0 for the head. See `osq`. In two levels, for the first waiter of a list:
-    /// the link to its last one.
+    /// the link to its last one. In CNA, for rules that hand a number over: that number.
     pub prev: P::U32,
     /// The number of its thread, for a release that hands the lock to it. See `kernel_mutex`.
     pub thread: P::U64,

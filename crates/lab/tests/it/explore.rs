@@ -66,6 +66,30 @@ fn a_line_of_a_lock_that_is_broken_on_purpose_says_so_whatever_was_found() {
 }
 
 #[test]
+fn a_schedule_for_a_mailing_list_is_narrow_and_ends_with_a_line_to_quote() {
+    let broken = "explore --lock busted --client exclusion --quote";
+    let replayed = "explore --lock cna --client exclusion --threads 2 --replay 0:ab --quote";
+    for (line, begins) in [
+        (broken, "busted, test client exclusion: VIOLATED (simulated)"),
+        (replayed, "cna, test client exclusion: HELD (simulated)"),
+    ] {
+        let text = stdout(&lockwright(line));
+        assert!(text.starts_with(begins) && text.contains(" has the lock\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 72), "{text}");
+        assert_eq!(
+            text.contains("\n    --rounds 2 --seed 1 --replay 0:"),
+            line == broken,
+            "{text}"
+        );
+        let (_, quote) = text.trim_end().rsplit_once("\n\n").expect("a line to quote");
+        assert!(
+            quote.starts_with("Explored by lockwright ") && quote.ends_with("seed 1."),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_lock_that_takes_nothing_is_caught_by_every_policy() {
     for policy in ["random", "pct", "pos", "dfs"] {
         found(&format!("explore --lock busted --client exclusion --policy {policy}"));

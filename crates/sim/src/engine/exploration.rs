@@ -2,6 +2,7 @@
 
 use crate::explore::{Action, Choice, Limits, Move, SchedulePolicy, Touch, Traced};
 use crate::report::Ending;
+use core::ops::Range;
 
 /// Which stores have to be visible before a thread's next step.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct Exploration {
     pub(super) undrained: Vec<Vec<usize>>,
     /// The moves in words, if that is asked for.
     pub(super) trace: Option<Vec<Traced>>,
+    /// Where the locks of the client lie, as far as it has said that, for the trace.
+    pub(super) locks: Vec<Range<usize>>,
 }
 
 impl Exploration {
@@ -82,6 +85,7 @@ impl Exploration {
             is_preempted: vec![false; threads],
             undrained: vec![Vec::new(); threads],
             trace: None,
+            locks: Vec::new(),
         }
     }
     /// Puts what happens into words.

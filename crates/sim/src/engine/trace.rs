@@ -3,6 +3,7 @@
 use super::cell::Shape;
 use super::{CellRef, Engine};
 use crate::explore::{Action, Traced, letter};
+use core::ops::Range;
 
 impl Engine {
     /// Returns true if what happens is to be put into words.
@@ -14,15 +15,23 @@ impl Engine {
     #[inline]
     pub fn trace(&mut self, thread: usize, what: &'static str) {
         if self.is_tracing() {
-            self.add_to_trace(thread, what.to_owned(), String::new(), String::new());
+            self.add_to_trace(thread, what.to_owned(), None, String::new());
+        }
+    }
+    /// Says that the client uses the lock that lies there.
+    pub fn trace_lock(&mut self, lock: Range<usize>) {
+        if let Some(exploration) = self.exploration.as_mut().filter(|it| it.is_tracing())
+            && !exploration.locks.contains(&lock)
+        {
+            exploration.locks.push(lock);
         }
     }
     /// As [`trace`](Self::trace), for something that `thread` does to the cell or field at an address.
     #[inline]
     pub(super) fn trace_at(&mut self, thread: usize, what: &'static str, address: usize) {
         if self.is_tracing() {
-            let place = self.region.place_at(self.region.offset_of(address));
-            self.add_to_trace(thread, what.to_owned(), place, String::new());
+            let place = self.place(self.region.offset_of(address));
+            self.add_to_trace(thread, what.to_owned(), Some(place), String::new());
         }
     }
     /// As [`trace`](Self::trace), for a thread that has seen `old` in a cell and left `new` there.
@@ -46,19 +55,21 @@ impl Engine {
         cell: CellRef,
         (old, new): (u64, Option<u64>),
     ) {
-        let place = self.region.place_at(self.region.offset_of(cell.address()));
-        let place = if cell.is_word() { format!("lock word of {place}") } else { place };
+        let (mut place, is_of_lock) = self.place(self.region.offset_of(cell.address()));
+        if cell.is_word() {
+            place = format!("lock word of {place}");
+        }
         let mut values = self.value_in_words(cell, old);
         if let Some(new) = new {
             values += &format!(" -> {}", self.value_in_words(cell, new));
         }
-        self.add_to_trace(thread, what.to_owned(), place, values);
+        self.add_to_trace(thread, what.to_owned(), Some((place, is_of_lock)), values);
     }
     /// As [`trace`](Self::trace), for a thread that wakes another one.
     pub(super) fn trace_wake(&mut self, other: usize) {
         if self.is_tracing() {
             let what = format!("wakes thread {}", letter(other));
-            self.add_to_trace(self.current, what, String::new(), String::new());
+            self.add_to_trace(self.current, what, None, String::new());
         }
     }
     /// Adds a move that touches no memory.
@@ -73,10 +84,29 @@ impl Engine {
             Action::Fork => self.trace(thread, "forks; from here on this is the child"),
         }
     }
+    /// The place at an offset, in words, and whether it is part of a lock, or the link or the grant of a waiter.
+    fn place(&self, offset: usize) -> (String, bool) {
+        let place = self.region.place_at(offset);
+        let locks = self.exploration.as_ref().map_or(&[][..], |exploration| &exploration.locks);
+        let is_of_lock = match place.split(['[', ' ', '.']).next() {
+            Some("QNode") => [".next", ".locked", ".prev"].iter().any(|it| place.ends_with(it)),
+            Some("Waiter") => true,
+            Some("Bucket" | "SimCell") => false,
+            _ => locks.is_empty() || locks.iter().any(|lock| lock.contains(&offset)),
+        };
+        (place, is_of_lock)
+    }
     #[cold]
-    fn add_to_trace(&mut self, thread: usize, what: String, place: String, values: String) {
+    fn add_to_trace(
+        &mut self,
+        thread: usize,
+        what: String,
+        place: Option<(String, bool)>,
+        values: String,
+    ) {
+        let (place, is_of_lock) = place.unwrap_or((String::new(), true));
         if let Some(exploration) = &mut self.exploration {
-            exploration.add(|number| Traced { number, thread, what, place, values });
+            exploration.add(|number| Traced { number, thread, what, place, is_of_lock, values });
         }
     }
     /// A value as people read it. A pointer is named by the place that it points to, because addresses are the host's.

@@ -12,6 +12,9 @@ pub struct Traced {
     pub what: String,
     /// The object that it touches, if it touches one, and the byte of the object.
     pub place: String,
+    /// True if that is part of a lock, or the link or the grant of a waiter, or if it touches no object. Before a lock
+    /// is known, each object of the client may be part of one.
+    pub is_of_lock: bool,
     /// The value that it sees there, and the one that it leaves there.
     pub values: String,
 }

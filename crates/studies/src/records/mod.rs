@@ -21,4 +21,4 @@ pub(crate) use key::Sha;
 pub(crate) use line::sealed;
 pub(crate) use line::{Head, opened};
 pub(crate) use quote::of_simulated;
-pub use quote::quote;
+pub use quote::{quote, quote_schedules};

@@ -5,6 +5,7 @@ use lockwright_measure::simulated::Fitted;
 use lockwright_measure::trial::{LabMachine, On};
 use lockwright_measure::workload::Workload;
 use lockwright_sheets::{percent, plural};
+use lockwright_sim::machine::Machine;
 
 /// Of what a machine ran under a workload.
 pub fn quote(machine: &dyn LabMachine, workload: Workload, seed: u64) -> String {
@@ -36,6 +37,13 @@ pub(crate) fn of_simulated(
         program(),
         Sha::of(identity).hex(16),
     )
+}
+
+/// Of schedules that were run on a simulated machine, on which nothing is measured.
+pub fn quote_schedules(machine: &Machine, seed: u64) -> String {
+    let digest = Sha::of(&format!("{:?} {:?}", machine.topology, machine.costs)).hex(16);
+    let name = &machine.name;
+    format!("Explored by {} on simulated {name} (machine {digest}), seed {seed}.", program())
 }
 
 /// The program and the digest of its sources, which every commit and every change has another one of.

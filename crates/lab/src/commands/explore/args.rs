@@ -42,6 +42,10 @@ pub struct ExploreArgs {
     /// Run one schedule again, as it was printed
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = ["schedules", "policy", "depth"])]
     pub replay: Option<String>,
+    /// Print each schedule that fails, or that is replayed, for a mailing list: the moves that touch the lock, links
+    /// and grants, and a line to quote
+    #[arg(long)]
+    pub quote: bool,
     /// The seed.
     #[command(flatten)]
     pub random: SeedArgs,

@@ -1,14 +1,18 @@
 //! What an exploration found, in each format.
 
+mod mail;
 mod trace;
 
+pub use mail::narrow;
 pub use trace::Trace;
 
 use super::args::ExploreArgs;
 use crate::options::SeedArgs;
 use lockwright_core::events::Event;
 use lockwright_measure::client::{LockAndClient, Target};
-use lockwright_sheets::{Grid, Report, count, hanging, plural, quoted, to_json, width, wrapped};
+use lockwright_sheets::{
+    Grid, Report, command_within, count, hanging, plural, quoted, to_json, width, wrapped,
+};
 use lockwright_sim::explore::{Findings, Found, Plan, PolicyKind, Schedule};
 use lockwright_sim::{Failure, FailureKind};
 use lockwright_zoo::{Bug, fault_of};
@@ -66,6 +70,9 @@ pub struct ExploreResult {
     /// What each move did, if the schedule was run again.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
+    /// What people read instead, if the schedule is for a mailing list.
+    #[serde(skip)]
+    mail: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -189,6 +196,7 @@ impl ExploreResult {
             events: events.filter(|(_, times)| *times > 0).collect(),
             failure,
             trace: None,
+            mail: None,
         }
     }
     /// The result of a schedule that was run again.
@@ -196,8 +204,30 @@ impl ExploreResult {
         let failure = self.failure.map(|failure| ExploreFailure { policy: REPLAY, ..failure });
         Self { policy: REPLAY.into(), failure, trace: Some(trace), ..self }
     }
+    /// The result for a mailing list, with what each move of the schedule did.
+    pub fn mailed(self, trace: &Trace) -> Self {
+        let Self { lock, client, verdict, .. } = &self;
+        let told = [format!("{lock}, test client {client}: {verdict} (simulated)")];
+        let told = told.into_iter().chain(self.wrong.clone());
+        let mut text = mail::narrow(&told.collect::<Vec<_>>().join("; "));
+        if let Some(ExploreFailure { kind, message, threads, .. }) = &self.failure {
+            text += &mail::narrow(&format!("{kind}: {message}"));
+            text += &threads.iter().map(|thread| mail::narrow(thread)).collect::<String>();
+        }
+        text += &format!("\n{}", trace.mail());
+        if let Some(ExploreFailure { schedule, replay, .. }) = &self.failure {
+            text += &match schedule.len() <= SCHEDULE_MAX {
+                true => format!("\n{}", command_within(replay, mail::WIDTH)),
+                false => "\nThe schedule is too long for a mail: --json FILE keeps it.\n".into(),
+            };
+        }
+        Self { mail: Some(text), ..self }
+    }
     /// What people read about it. The lock and the client take columns of these widths.
     fn text(&self, (of_lock, of_client): (usize, usize)) -> String {
+        if let Some(mail) = &self.mail {
+            return mail.clone();
+        }
         let Self { lock, client, verdict, .. } = self;
         let names = format!("{lock:<of_lock$} {client:<of_client$} {verdict:<8}");
         let how = self.how();

@@ -1,7 +1,7 @@
 //! Exploring, or running one schedule again.
 
 use super::args::ExploreArgs;
-use super::report::{ExploreDocument, ExploreResult, Trace};
+use super::report::{ExploreDocument, ExploreResult, Trace, narrow};
 use super::seeded;
 use crate::outcome::exit_code;
 use lockwright_measure::client::{LockAndClient, Target};
@@ -10,6 +10,7 @@ use lockwright_measure::interrupt;
 use lockwright_sheets::{Outputs, Progress, complain, plural};
 use lockwright_sim::explore::{Findings, Found, Plan, Schedule, letter};
 use lockwright_sim::{Failure, FailureKind, thread};
+use lockwright_studies::records::quote_schedules;
 use lockwright_zoo::Bug;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -44,12 +45,21 @@ pub fn run(args: &ExploreArgs) -> Result<ExitCode, Error> {
         ));
         progress.expect(pairs.len());
         explore(&target, &pairs, &plan, progress, |pair, findings| {
-            tell(ExploreResult::new(args, pair, &plan, &findings))
+            let result = ExploreResult::new(args, pair, &plan, &findings);
+            let Some(found) = findings.failure.filter(|_| args.quote) else { return tell(result) };
+            let schedule = &found.schedule;
+            let traced =
+                target.explore(pair, |explorer| explorer.replay_traced(schedule, plan.limits));
+            tell(result.mailed(&Trace::new(&target, schedule.moves.len(), traced.1)))
         })?;
         document.interrupted = interrupt::is_requested();
     }
     outputs.finish_documents(&document)?;
-    outputs.tell(&document, &document.summary())?;
+    let quote = match args.quote {
+        true => format!("\n{}", narrow(&quote_schedules(&target.machine, args.random.seed))),
+        false => String::new(),
+    };
+    outputs.tell(&document, &(document.summary() + &quote))?;
     Ok(exit_code(document.failed() > 0, document.interrupted))
 }
 
@@ -150,7 +160,9 @@ fn replay(
         lock_events: Vec::new(),
         failure: failure.map(found),
     };
-    Ok(ExploreResult::new(args, pair, plan, &findings).replayed(trace))
+    let result = ExploreResult::new(args, pair, plan, &findings);
+    let result = if args.quote { result.mailed(&trace) } else { result };
+    Ok(result.replayed(trace))
 }
 
 /// A panic of a simulated thread is a finding, with its message; nothing else needs to be said.

@@ -37,7 +37,7 @@ mod v10;
 mod v11_to_v15;
 
 pub use threshold::{JIFFY_NS, Threshold};
-pub use v10::{CnaV10, Scan, V10Rules};
+pub use v10::{CnaV10, Ruling, Scan, SeenWaiter, V10Rules};
 pub use v11_to_v15::{CnaByNeighbour, NeighbourRules};
 
 use super::{QSpinlock, Spin};

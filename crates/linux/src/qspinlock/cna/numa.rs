@@ -49,6 +49,10 @@ impl Numa {
     pub(super) fn preferred(self) -> u16 {
         if self.is_prioritized() { self.real } else { self.stands_for }
     }
+    /// Returns the NUMA node it was on when it queued.
+    pub(super) fn real(self) -> u16 {
+        self.real
+    }
     pub(super) fn is_prioritized(self) -> bool {
         self.stands_for == URGENT
     }

@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | a waiter of the preferred node, or a prioritized one, or v10 as posted reports one although it has moved none | grant next | grant next, which takes the secondary queue over |
 //! | none up to and including this one | grant next | put the secondary queue in front, grant its head |
-//! | the threshold is reached, or CNA is switched off | grant next | the same |
+//! | the threshold is reached, CNA is switched off, or rules of one's own have stopped the search | grant next | the same |
 
 use super::super::{Alone, Grant, Succession, Word};
 use super::numa::{Numa, behind, is_switched_on, none_if_off};
@@ -52,6 +52,47 @@ pub trait V10Rules: Send + Sync + 'static {
     const SCAN: Scan = Scan::TwiceForgetful;
     /// True if a prioritized waiter that is granted stands for the preferred node, so that the preference survives it.
     const PRIORITIZED_INHERITS: bool = false;
+    /// True if heads hand a number over: see [`hand_over`](Self::hand_over).
+    const HANDS_OVER: bool = false;
+
+    /// Decides about a waiter at which the search looks.
+    #[inline]
+    fn decide(waiter: SeenWaiter) -> Ruling {
+        if waiter.is_near { Ruling::Follow } else { Ruling::Pass }
+    }
+    /// Returns the number that the next head gets from this one, which got `number`. `aside` is how many waiters this
+    /// head has set aside, and `is_near` is true if the next head is of the preferred node. The first number is 0.
+    fn hand_over(number: u32, aside: u32, is_near: bool) -> u32 {
+        let _ = (number, aside, is_near);
+        0
+    }
+}
+
+/// A waiter at which the search looks, and what the head knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenWaiter {
+    /// True if it is of the preferred NUMA node, or stands for it, or is prioritized.
+    pub is_near: bool,
+    /// The NUMA node on which it is.
+    pub numa_node: u16,
+    /// The preferred NUMA node.
+    pub prefers: u16,
+    /// The number of waiters in front of it that this head has passed.
+    pub passed: u32,
+    /// The number that the last head has handed over.
+    pub number: u32,
+}
+
+/// What the search does with a waiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// The waiter is the next head. All waiters in front of it are set aside.
+    Follow,
+    /// The search goes on behind it.
+    Pass,
+    /// The search ends, and sets no waiter aside. Those that are set aside already get their turn; if there are none,
+    /// the next waiter does.
+    Stop,
 }
 
 /// As the code was posted.
@@ -97,7 +138,7 @@ enum Outlook {
     },
     /// No waiter up to and including this one, which may be the head, is of the preferred node.
     NoneUpTo(NodeId),
-    /// The waiters in the secondary queue are due.
+    /// The waiters in the secondary queue are due, or the rules have stopped the search.
     Flush,
 }
 
@@ -111,6 +152,10 @@ pub struct SearchTurn {
     secondary: Secondary,
     /// The time at which the first of a row of heads became the head; 0 if handoffs are counted instead.
     since_ns: u64,
+    /// The number that the last head has handed over; 0 if heads hand none over.
+    number: u32,
+    /// The number of waiters that this head has set aside.
+    aside: u32,
 }
 
 // SAFETY: a grant names the waiter linked behind the head, or the head of the secondary queue, which is then in front.
@@ -130,6 +175,10 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
     fn enter(me: &QNode<P>) {
         Numa::enter(me);
         R::THRESHOLD.enter(me);
+        if R::HANDS_OVER {
+            // ordering: Relaxed; published by Q2.
+            me.prev.store(0, Ordering::Relaxed);
+        }
     }
 
     #[doc(alias = "cna_pre_scan")]
@@ -140,6 +189,9 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
             passed: 0,
             secondary: Secondary::of_grant(granted),
             since_ns: R::THRESHOLD.since_ns(me),
+            // ordering: Relaxed; written by the last head before it granted, Q3.
+            number: if R::HANDS_OVER { me.prev.load(Ordering::Relaxed) } else { 0 },
+            aside: 0,
         };
         if matches!(R::THRESHOLD, Threshold::Time { .. }) && turn.since_ns == 0 {
             turn.since_ns = P::now_ns().max(1);
@@ -150,7 +202,7 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
             turn.outlook = Outlook::Flush;
             P::count(Event::cna_flush_threshold);
         } else if !matches!(R::SCAN, Scan::Once { .. }) {
-            turn.search(me, u32::MAX);
+            turn.search::<P, R>(me, u32::MAX);
         }
         turn
     }
@@ -158,13 +210,13 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
     /// Looks at one more waiter, under [`Scan::Once`]. At the end of the queue it looks again later: there may be
     /// another one.
     fn step(_id: NodeId, me: &QNode<P>, turn: &mut SearchTurn) -> bool {
-        turn.search(me, 1);
+        turn.search::<P, R>(me, 1);
         matches!(turn.outlook, Outlook::NoneUpTo(_))
     }
 
     fn before_taking(_id: NodeId, me: &QNode<P>, turn: &mut SearchTurn) {
         if let Scan::Once { waiters_per_node } = R::SCAN {
-            turn.search(me, waiters_per_node.saturating_mul(P::numa_nodes()));
+            turn.search::<P, R>(me, waiters_per_node.saturating_mul(P::numa_nodes()));
         }
     }
 
@@ -180,7 +232,9 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
         let next = behind(me);
         let is_found = matches!(turn.outlook, Outlook::Found { .. });
         if !is_found && !turn.secondary.is_empty() {
-            return turn.secondary.put_in_front::<P>(next);
+            let grant = turn.secondary.put_in_front::<P>(next);
+            turn.hand_over::<P, R>(node(grant.to));
+            return grant;
         }
         P::count(match turn.outlook {
             Outlook::Found { is_preferred: true } => Event::cna_handoff_local,
@@ -188,6 +242,7 @@ unsafe impl<P: QueuePlatform, R: V10Rules> Succession<P> for CnaV10<R> {
             _ => Event::cna_handoff_remote,
         });
         turn.pass_on::<P, R>(me, node(next));
+        turn.hand_over::<P, R>(node(next));
         turn.secondary.grant_with(next)
     }
 }
@@ -197,17 +252,18 @@ impl SearchTurn {
     fn search_on<P: QueuePlatform, R: V10Rules>(&mut self, me: &QNode<P>) {
         let forgotten = if matches!(R::SCAN, Scan::TwiceForgetful) { self.passed } else { 0 };
         let Outlook::NoneUpTo(last) = self.outlook else { return };
-        self.search_behind(me, (last, forgotten), u32::MAX);
+        self.search_behind::<P, R>(me, (last, forgotten), u32::MAX);
     }
     /// As [`search_on`](Self::search_on), looks at up to `waiters_max` waiters, and has forgotten none.
-    fn search<P: QueuePlatform>(&mut self, me: &QNode<P>, waiters_max: u32) {
+    fn search<P: QueuePlatform, R: V10Rules>(&mut self, me: &QNode<P>, waiters_max: u32) {
         let Outlook::NoneUpTo(last) = self.outlook else { return };
-        self.search_behind(me, (last, 0), waiters_max);
+        self.search_behind::<P, R>(me, (last, 0), waiters_max);
     }
-    /// Looks at up to `waiters_max` waiters behind `last` for one of the preferred node. Moves all waiters between the
-    /// head and that one to the secondary queue, unless it has forgotten all that were passed.
+    /// Looks at up to `waiters_max` waiters behind `last` for one that may follow, which is one of the preferred node
+    /// unless the rules decide otherwise. Moves all waiters between the head and that one to the secondary queue,
+    /// unless it has forgotten all that were passed.
     #[doc(alias = "cna_scan_main_queue")]
-    fn search_behind<P: QueuePlatform>(
+    fn search_behind<P: QueuePlatform, R: V10Rules>(
         &mut self,
         me: &QNode<P>,
         (mut last, forgotten): (NodeId, u32),
@@ -218,20 +274,46 @@ impl SearchTurn {
             let Some(waiter) = linked(node::<P>(last).next.load(Ordering::Acquire)) else { break };
             P::count(Event::cna_scanned);
             let numa = Numa::of(node::<P>(waiter));
-            if numa.may_follow(self.prefers) {
-                if self.passed > forgotten {
-                    self.secondary.append(me, last, waiter);
-                    P::count_many(Event::cna_set_aside, self.passed.into());
-                    self.passed = 0;
+            match R::decide(self.seen(numa)) {
+                Ruling::Follow => {
+                    if self.passed > forgotten {
+                        self.secondary.append(me, last, waiter);
+                        P::count_many(Event::cna_set_aside, self.passed.into());
+                        self.aside = self.passed;
+                        self.passed = 0;
+                    }
+                    let is_preferred = self.passed == 0 && numa.is_of(self.prefers);
+                    self.outlook = Outlook::Found { is_preferred };
+                    return;
                 }
-                let is_preferred = self.passed == 0 && numa.is_of(self.prefers);
-                self.outlook = Outlook::Found { is_preferred };
-                return;
+                Ruling::Pass => self.passed += 1,
+                Ruling::Stop => {
+                    self.outlook = Outlook::Flush;
+                    return;
+                }
             }
-            self.passed += 1;
             last = waiter;
         }
         self.outlook = Outlook::NoneUpTo(last);
+    }
+    /// Returns what the rules are told of a waiter.
+    fn seen(&self, numa: Numa) -> SeenWaiter {
+        let &Self { prefers, passed, number, .. } = self;
+        SeenWaiter {
+            is_near: numa.may_follow(prefers),
+            numa_node: numa.real(),
+            prefers,
+            passed,
+            number,
+        }
+    }
+    /// Hands the number of the rules over to the next head.
+    fn hand_over<P: QueuePlatform, R: V10Rules>(&self, next: &QNode<P>) {
+        if R::HANDS_OVER {
+            let is_near = Numa::of(next).is_of(self.prefers);
+            // ordering: Relaxed; published by the grant, Q3.
+            next.prev.store(R::hand_over(self.number, self.aside, is_near), Ordering::Relaxed);
+        }
     }
     /// Passes the count or the time on to the next head, and what a prioritized one inherits.
     fn pass_on<P: QueuePlatform, R: V10Rules>(&self, me: &QNode<P>, next: &QNode<P>) {

@@ -2,11 +2,13 @@
 
 pub(crate) mod bounded;
 pub(super) mod hash;
+mod own;
 mod policy;
 mod rules;
 pub mod testing;
 mod wait;
 
+pub use own::{HybridBy, HybridRules};
 pub use policy::{
     Hybrid, HybridBounded, Park, ParkFullSpin, PvPlatform, StealOnce, StealOnceFullSpin,
 };
@@ -21,11 +23,12 @@ use rules::Rules;
 
 /// Implements `Waiting` for all policies, which share this code.
 macro_rules! waiting {
-    ($($policy:ty, tries_before_queueing $tries_before_queueing:literal, barges $barges:literal;)+) => { $(
+    ($($policy:ty, tries_before_queueing $tries_before_queueing:literal, barges $barges:literal
+        $(, with $R:ident: $Bound:ident)?;)+) => { $(
         // SAFETY: a grant is returned only after an acquiring load of it. The head and the thieves return only after
         // they have changed the locked byte from 0 by an acquiring read-modify-write. The byte is changed to 3 only by
         // the head, or for it by the owner, and back to 0 by the owner only.
-        unsafe impl<P: PvPlatform> Waiting<P> for $policy {
+        unsafe impl<P: PvPlatform $(, $R: $Bound)?> Waiting<P> for $policy {
             const USES_PENDING: bool = false;
             const TRIES_BEFORE_QUEUEING: bool = $tries_before_queueing;
             const BARGES: bool = $barges;
@@ -98,6 +101,7 @@ waiting! {
     StealOnceFullSpin, tries_before_queueing false, barges false;
     Hybrid, tries_before_queueing false, barges false;
     HybridBounded, tries_before_queueing false, barges true;
+    HybridBy<R>, tries_before_queueing false, barges false, with R: HybridRules;
 }
 
 /// Makes sure that `id` wakes up, which the owner has granted. It wakes up when the lock is released, not now.

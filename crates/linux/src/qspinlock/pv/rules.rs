@@ -8,7 +8,7 @@ use crate::qspinlock::{Word, word};
 use crate::queue::{NodeId, QNode};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// The number of looks of a waiter before it sleeps.
+/// The number of looks of a waiter before it sleeps, unless the rules say another one.
 pub(super) const SPIN_LOOKS: u32 = 1 << 15;
 /// The number of looks between two looks at the predecessor.
 const LOOKS_PER_PREDECESSOR: u32 = 256;
@@ -28,6 +28,8 @@ pub(super) trait Rules: Send + Sync + Sized + 'static {
     /// True if the head makes the lock slow by an exchange, and owns it if it was free. False if it does so by a
     /// compare-exchange, and takes a free lock as usual.
     const EXCHANGES_FOR_SLOW: bool = true;
+    /// The number of looks of a waiter before it sleeps.
+    const LOOKS: u32 = SPIN_LOOKS;
     /// The time for which the head competes before it reserves the lock, in nanoseconds; 0 if it never does.
     const UNFAIR_NS: u64 = 0;
 
@@ -42,7 +44,7 @@ pub(super) trait Rules: Send + Sync + Sized + 'static {
         me: &QNode<P>,
         prev_has_stopped: impl FnMut() -> bool,
     ) -> Result<u32, u32> {
-        let bound = Bound::of(Budget::Looks(SPIN_LOOKS), LOOKS_PER_PREDECESSOR).asked_first();
+        let bound = Bound::of(Budget::Looks(Self::LOOKS), LOOKS_PER_PREDECESSOR).asked_first();
         // ordering: Acquire; Q3.
         me.locked.cond_load_bounded(Acquire, bound, |granted| granted != 0, prev_has_stopped)
     }
@@ -96,20 +98,37 @@ impl Rules for Hybrid {
     const ASKS_HYPERVISOR: bool = true;
 
     fn steal<P: PvPlatform>(word: &P::Word) -> bool {
-        let must_queue = |seen: Word| seen.tail().bits() == 0 || seen.is_pending();
-        loop {
-            let decides = |bits| {
-                let seen = Word::from_bits(bits);
-                seen.is_free_for_head() || must_queue(seen)
-            };
-            // ordering: Relaxed; only a hint, re-checked by `try_steal`.
-            let seen = Word::from_bits(word.cond_load(Relaxed, decides));
-            if seen.is_free_for_head() && try_steal::<P>(word) {
+        steal_unless::<P>(word, |seen, _lost| must_queue(seen))
+    }
+}
+
+/// Returns true if a newcomer of the hybrid queues when it sees this word: no thread is queued, or the head spins.
+pub(super) fn must_queue(seen: Word) -> bool {
+    seen.tail().bits() == 0 || seen.is_pending()
+}
+
+/// Waits until the lock is free, and takes it in front of the queue, unless the newcomer has to queue. `must_queue` is
+/// told what the newcomer sees, and how often another thread took the free lock before it.
+pub(super) fn steal_unless<P: PvPlatform>(
+    word: &P::Word,
+    must_queue: impl Fn(Word, u32) -> bool,
+) -> bool {
+    let mut lost = 0;
+    loop {
+        let decides = |bits| {
+            let seen = Word::from_bits(bits);
+            seen.is_free_for_head() || must_queue(seen, lost)
+        };
+        // ordering: Relaxed; only a hint, re-checked by `try_steal`.
+        let seen = Word::from_bits(word.cond_load(Relaxed, decides));
+        if seen.is_free_for_head() {
+            if try_steal::<P>(word) {
                 return true;
             }
-            if must_queue(seen) {
-                return false;
-            }
+            lost = lost.saturating_add(1);
+        }
+        if must_queue(seen, lost) {
+            return false;
         }
     }
 }
@@ -138,7 +157,7 @@ fn try_steal<P: PvPlatform>(word: &P::Word) -> bool {
 #[doc(alias = "clear_pending")]
 #[doc(alias = "trylock_clear_pending")]
 pub(super) fn spin_as_head<P: PvPlatform, R: Rules>(word: &P::Word) -> bool {
-    let bound = Bound::looks(SPIN_LOOKS);
+    let bound = Bound::looks(R::LOOKS);
     let mut waiting = 0;
     if R::STEALS {
         // (n,0,*) -> (n,1,*)

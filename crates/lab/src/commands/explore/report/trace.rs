@@ -6,7 +6,7 @@ use lockwright_sim::explore::{Traced, letter};
 use serde::Serialize;
 
 /// Lines of the longest trace that people read as a whole.
-const LINES_MAX: usize = 60;
+pub(super) const LINES_MAX: usize = 60;
 
 /// A schedule that was run again, line by line.
 #[derive(Clone, Debug, Serialize)]
@@ -14,24 +14,27 @@ const LINES_MAX: usize = 60;
 pub struct Trace {
     /// Which thread is where.
     #[serde(skip)]
-    threads: String,
+    pub(super) threads: String,
     /// Moves of the schedule; what follows them is not part of it.
     #[serde(skip)]
-    moves: usize,
-    lines: Vec<TraceLine>,
+    pub(super) moves: usize,
+    pub(super) lines: Vec<TraceLine>,
 }
 
 /// What a move did.
 #[derive(Clone, Debug, Serialize)]
-struct TraceLine {
+pub(super) struct TraceLine {
     #[serde(rename = "move")]
-    number: u64,
-    thread: char,
-    what: String,
+    pub number: u64,
+    pub thread: char,
+    pub what: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    place: String,
+    pub place: String,
+    /// It touches a lock, a link or a grant, or no memory.
+    #[serde(skip)]
+    pub is_of_lock: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
-    values: String,
+    pub values: String,
 }
 
 impl Trace {
@@ -42,11 +45,12 @@ impl Trace {
             format!("{} is thread {thread} on CPU {cpu} of NUMA node {node}", letter(thread))
         };
         let threads: Vec<_> = target.cpus.iter().enumerate().map(place).collect();
-        let line = |Traced { number, thread, what, place, values }| TraceLine {
+        let line = |Traced { number, thread, what, place, is_of_lock, values }| TraceLine {
             number,
             thread: letter(thread),
             what,
             place,
+            is_of_lock,
             values,
         };
         let lines = traced.into_iter().map(line).collect();
@@ -71,7 +75,7 @@ impl Trace {
                 is_within = false;
                 text += "    (the schedule ends here; the threads run on)\n";
             }
-            let TraceLine { number, thread, what: does, place: at, values } = line;
+            let TraceLine { number, thread, what: does, place: at, values, .. } = line;
             let begins = format!("{number:>8}  {thread}  ");
             let line = format!("{begins}{does:<what$}  {at:<place$}  ");
             // Values that do not fit stand below.
