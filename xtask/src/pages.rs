@@ -12,6 +12,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// What the copy is built into. Not the build of the repository: cargo tells packages apart by their path within their
+/// workspace, so it would take those of the copy for those of the repository afterwards.
+const BUILD: &str = "target/pages-build";
 /// The pages, and the headings before and behind the part that is done.
 const PAGES: [(&str, [&str; 2]); 3] = [
     ("docs/adding-a-lock.md", ["## Try it", "## Before it is merged"]),
@@ -130,7 +133,7 @@ fn run(root: &Path, copy: &Path, line: &str) -> Result<String, String> {
     eprintln!("pages: {line}");
     let start = Instant::now();
     let mut command = Command::new("sh");
-    command.args(["-c", line]).current_dir(copy).env("CARGO_TARGET_DIR", root.join("target"));
+    command.args(["-c", line]).current_dir(copy).env("CARGO_TARGET_DIR", root.join(BUILD));
     let printed = printed(&mut command, LIMIT)?;
     eprintln!("pages: done after {:.0} s", start.elapsed().as_secs_f64());
     Ok(printed)
