@@ -125,7 +125,7 @@ fn sparse(is_quick: bool) -> Boot {
         false => (spinning().join(","), 3, 1000),
     };
     let words = format!("maxcpus=1 torture={torture} seconds={seconds} flips={flips} jitter=6");
-    Boot { words, seconds_max: 600, ..control(name, "sparse", SPARSE, Expects::Success) }
+    Boot { words, seconds_max: 1200, ..control(name, "sparse", SPARSE, Expects::Success) }
 }
 
 /// The laws of the platforms, each checked this many times.
