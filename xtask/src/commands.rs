@@ -34,7 +34,7 @@ pub enum Command {
     /// Two minutes.
     Features,
     NewLock(new_lock::Request),
-    /// Do what the pages about adding a lock and a workload say.
+    /// Do what the pages about adding something say.
     ///
     /// In a copy of the repository. Two minutes; a part of full.
     Pages,

@@ -52,7 +52,7 @@ fn stages() -> Vec<Stage> {
     stages.extend([
         Stage::command("alone: shuffled", 900, "cargo xtask alone --shuffle 1"),
         Stage::command("alone: no queue node", 900, "cargo xtask alone --nodes 0"),
-        Stage::new("pages", 1800, Step::Call(pages::are_as_described)),
+        Stage::new("pages", 2700, Step::Call(pages::are_as_described)),
         Stage::new("features: all sets", 1800, Step::Call(|| features::is_green(usize::MAX))),
         Stage::command("fuzz: new programs", 1200, "cargo xtask fuzz --minutes 10"),
         Stage::command("weaken: wide bounds", 7200, "cargo xtask weaken --full").needing(MIRI),

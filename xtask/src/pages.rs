@@ -3,8 +3,9 @@
 
 use crate::disk;
 use crate::limit::{command, printed};
-use crate::new_lock::{self, NewLock};
+use crate::new_lock;
 use crate::tidy;
+use clap::Parser;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -12,10 +13,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The pages, and the headings before and behind the part that is done.
-const PAGES: [(&str, [&str; 2]); 2] = [
+const PAGES: [(&str, [&str; 2]); 3] = [
     ("docs/adding-a-lock.md", ["## Try it", "## Before it is merged"]),
     ("docs/adding-a-workload.md", ["## Try it", "## What to know while you write"]),
+    ("docs/adding-a-succession.md", ["## Try it", "## What to know while you write"]),
 ];
+const XTASK: &str = "cargo xtask ";
 const NEW_LOCK: &str = "cargo xtask new-lock ";
 /// How long one command may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -48,10 +51,10 @@ fn exercise(root: &Path, page: &str, part: &[&str; 2]) -> Result<(), String> {
     let mut said = String::new();
     for step in steps(&text, part)? {
         match step {
-            Step::Run(line) => match line.strip_prefix(NEW_LOCK) {
-                Some(name) => new_lock::make(&copy, &NewLock::called(name.trim())?)?,
-                None => said = run(root, &copy, line)?,
-            },
+            Step::Run(line) if line.starts_with(NEW_LOCK) => {
+                new_lock::make(&copy, &request(line)?)?
+            }
+            Step::Run(line) => said = run(root, &copy, line)?,
             Step::Make(file, lines) => disk::write(&copy.join(file), lines.join("\n") + "\n")?,
             Step::Change(file, lines) => {
                 let source = disk::read(&copy.join(file))?;
@@ -66,6 +69,12 @@ fn exercise(root: &Path, page: &str, part: &[&str; 2]) -> Result<(), String> {
         true => Ok(()),
         false => Err("tidy finds errors in what was added".into()),
     }
+}
+
+/// What a line asks for that makes a lock.
+fn request(line: &str) -> Result<new_lock::Request, String> {
+    let words = line.strip_prefix(XTASK).unwrap_or(line).split_whitespace();
+    new_lock::Request::try_parse_from(words).map_err(|error| error.to_string())
 }
 
 /// What the page says, in the part that is done. A block is about the file that was named last before it.
@@ -157,6 +166,13 @@ mod tests {
         steps(text, &PAGES[page].1).expect("its sections")
     }
 
+    /// The module that a step makes.
+    fn made(step: &Step<'_>) -> String {
+        let Step::Run(line) = step else { panic!("no command: {step:?}") };
+        let new_lock::Request { name, like } = request(line).expect("it makes a lock");
+        name.source(like)
+    }
+
     #[test]
     fn the_page_about_locks_makes_a_lock_changes_it_and_runs_it() {
         let text = disk::read(&crate::root().join(PAGES[0].0)).expect("the page");
@@ -164,7 +180,7 @@ mod tests {
         assert!(matches!(steps[0], Step::Run(line) if line.starts_with(NEW_LOCK)));
         let Step::Change(file, change) = &steps[1] else { panic!("no change: {:?}", steps[1]) };
         assert_eq!(*file, "crates/catalog/src/polite.rs");
-        let source = NewLock::called("polite").expect("a name").source();
+        let source = made(&steps[0]);
         let changed = changed(&source, change).expect("the lines are there");
         assert_eq!(changed.matches("store_byte0(0, Release);\n        P::delay(").count(), 1);
         assert!(matches!(steps[2], Step::Run(line) if line.starts_with("LOCKWRIGHT_ONLY=polite,")));
@@ -183,6 +199,19 @@ mod tests {
         }
         assert!(matches!(steps[4], Step::Run(line) if line.contains("--workload prices")));
         assert!(matches!(steps[5], Step::Printed(_)));
+    }
+
+    #[test]
+    fn the_page_about_successions_makes_a_rule_changes_it_and_gives_it_a_column() {
+        let text = disk::read(&crate::root().join(PAGES[2].0)).expect("the page");
+        let steps = steps_of(&text, 2);
+        let Step::Change(file, change) = &steps[1] else { panic!("no change: {:?}", steps[1]) };
+        assert_eq!(*file, "crates/catalog/src/few.rs");
+        changed(&made(&steps[0]), change).expect("the lines are there");
+        for part in ["try bench ", "try explore ", "try torture ", "--quote", "try reproduce "] {
+            let runs = |step: &Step<'_>| matches!(step, Step::Run(line) if line.contains(part));
+            assert!(steps.iter().any(runs), "{part}");
+        }
     }
 
     #[test]
