@@ -34,9 +34,9 @@ pub enum Command {
     /// Two minutes.
     Features,
     NewLock(new_lock::Request),
-    /// Do what the pages about adding a lock, a succession and a workload say.
+    /// Do what the pages about adding something say.
     ///
-    /// In a copy of the repository. Two minutes; a part of full.
+    /// In a copy of the repository. Five minutes the first time; a part of full.
     Pages,
     Install(install::Request),
     Full(full::Request),
