@@ -141,8 +141,9 @@ fn replay(
     if let Some(Failure { kind: FailureKind::Diverged { step }, .. }) = failure {
         let what = schedule.moves.get(step as usize).map(ToString::to_string);
         return Err(wrong(format!(
-            ": the schedule does not fit: its move {} (`{}`) is not possible there; run the whole line \
-             that was printed, with the same version",
+            ": the schedule does not fit: its move {} (`{}`) is not possible there. If it was printed, run the \
+             whole line, with the same version; if you wrote it, the thread may wait, or have stores that are \
+             not visible yet: write its capital letter first",
             step + 1,
             what.unwrap_or_default()
         )));
