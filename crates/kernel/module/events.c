@@ -24,8 +24,8 @@ static const struct file_operations reset_ops = { .owner = THIS_MODULE, .open = 
 /* Events that a lock counts which only spins, or a semaphore. */
 static bool is_counted(const char *name)
 {
-	return !strncmp(name, "lock_", 5) || !strncmp(name, "cna_", 4) || !strncmp(name, "hq_", 3) ||
-	       !strncmp(name, "rqspinlock_", 11) || !strncmp(name, "rwsem_", 6);
+	return !strncmp(name, "lock_", 5) || !strncmp(name, "head_", 5) || !strncmp(name, "cna_", 4) ||
+	       !strncmp(name, "hq_", 3) || !strncmp(name, "rqspinlock_", 11) || !strncmp(name, "rwsem_", 6);
 }
 
 void lockwright_events_init(struct dentry *parent)

@@ -100,6 +100,8 @@ impl Waited {
 
 /// The waits recorded on this thread since the last call.
 pub fn take_waits() -> Waited {
+    // The next run may have a lock at the same address.
+    RELEASED.take();
     WAITED.take()
 }
 
@@ -127,16 +129,16 @@ fn address<L>(lock: &L) -> usize {
     std::ptr::from_ref(lock).addr()
 }
 
-/// Records the transfer of the simulated lock at this address to the caller, which has waited since `since_ns`.
-fn transferred(lock: usize, since_ns: u64) {
+/// Records the transfer of the simulated lock at this address to the caller, which has waited for `wait_ns`.
+fn transferred(lock: usize, wait_ns: u64) {
     let looks = thread::count_of(Event::cna_scanned);
     let (Some(release), Some(looks)) = (RELEASED.take(), looks) else { return };
-    if release.lock == lock && since_ns < release.at_ns {
-        record(|waited| {
-            let (transfers, now_ns) = (&mut waited.transfers, Sim::now_ns());
-            transfers.ns.record(now_ns.saturating_sub(release.at_ns));
+    let transfer_ns = Sim::now_ns().saturating_sub(release.at_ns);
+    if release.lock == lock && transfer_ns < wait_ns {
+        record(|Waited { transfers, .. }| {
+            transfers.ns.record(transfer_ns);
             transfers.looks.record(looks - release.looks);
-            transfers.longest_wait_ns = transfers.longest_wait_ns.max(now_ns - since_ns);
+            transfers.longest_wait_ns = transfers.longest_wait_ns.max(wait_ns);
         });
     }
 }
@@ -158,12 +160,10 @@ impl<P: Platform, L: RawLock> RawLock for Timed<P, L> {
     }
     #[inline]
     fn lock(&self) {
-        let start_ns = P::now_ns();
-        self.inner.lock();
-        let wait_ns = P::now_ns().saturating_sub(start_ns);
+        let wait_ns = timed::<P>(|| self.inner.lock());
         WAITED.with_borrow_mut(|waited| waited.writers.record(wait_ns));
         if P::KNOWS_WHO_RUNS {
-            transferred(address(self), start_ns);
+            transferred(address(self), wait_ns);
         }
     }
     #[inline]

@@ -25,7 +25,7 @@ pub struct TrialRecord {
     pub ops_per_s: f64,
     /// Waiting times, unless it was for [`Purpose::Throughput`](crate::trial::Purpose).
     pub waits: Option<Histogram>,
-    /// Simulated: transfers to threads that waited, if waits were timed and there were any.
+    /// Simulated: transfers to threads that waited, if there were any.
     pub transfers: Option<LockTransfers>,
     /// The same as the waits by role, if a thread did anything but own.
     pub waited: Option<Waited>,

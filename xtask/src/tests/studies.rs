@@ -84,3 +84,22 @@ fn the_tables_of_numa_succession_are_those_of_its_csv_file() {
         assert!(text.contains(&table), "the table of `{lock}` should be\n\n{table}");
     }
 }
+
+#[test]
+fn a_picture_was_drawn_by_the_command_of_its_page() {
+    let studies = crate::repository::root().join("docs/studies");
+    let pictures = crate::disk::files_with("svg", &studies).expect("a folder");
+    assert!(pictures.len() > 5, "{pictures:?}");
+    for picture in pictures {
+        let read = |path: &std::path::Path| crate::disk::read(path).expect("a text");
+        let (drawn, page) = (read(&picture), read(&picture.with_extension("md")));
+        // In the page the command has lines, and says where documents go.
+        let command = page.split("    lockwright sweep report ").nth(1).expect("a command");
+        let command = command.split("\n\n").next().unwrap_or_default();
+        let words: Vec<_> = command.split_whitespace().collect();
+        let by = drawn.split("sweep report ").nth(1).and_then(|it| it.split("</desc>").next());
+        let others: Vec<_> = by.expect("a description").split(' ').collect();
+        let strange = others.iter().find(|word| !words.contains(word));
+        assert_eq!(strange, None, "{}: the page has `{command}`", picture.display());
+    }
+}
